@@ -1,6 +1,5 @@
 import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type * as baselineRun from '../../src/evaluate/baselines/baseline-run.js';
-import type { TuneJob } from '../../src/evaluate/baselines/baseline-tasks.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import type * as pools from '../../src/parallel/pool.js';
 import type * as spawn from '../../src/parallel/spawn.js';
@@ -44,11 +43,11 @@ vi.mock('../../src/parallel/pool.js', async (original) => {
   const all = await original<typeof pools>();
   const createPool: typeof all.createPool = async (module, threads) => {
     const pool = await all.createPool(module, threads);
-    if (module.name !== 'baseline-tasks') return pool;
+    if (module.name !== 'baseline-run') return pool;
     return {
       ...pool,
       run<Input, Output>(...args: Parameters<typeof pool.run<Input, Output>>) {
-        const { name, options } = args[1] as TuneJob;
+        const { name, options } = args[1] as baselineRun.TuneJob;
         return seen.step(name, options.threads, () => pool.run<Input, Output>(...args));
       },
     };

@@ -1,10 +1,12 @@
 // Runs one baseline on a split in two steps, which may use different numbers of threads: it is tuned on held-back training users,
-// then fitted to all training users and evaluated on the test users.
+// then fitted to all training users and evaluated on the test users. Workers do the same with data in shared memory.
 
+import { fromShared, type Transfer } from '../../graph/transfer.js';
 import type { HeldBackTask, RankingData } from '../../metrics/held-back.js';
 import type { RankingResult } from '../../metrics/ranking-metrics.js';
 import type { Setting, SettingTrial } from '../../metrics/setting-search.js';
 import type { BaselineName } from '../../options/names.js';
+import { serveTasks } from '../../parallel/worker.js';
 import type { TaskOptions } from '../../progress.js';
 import { evaluateRanking, rankingOptions } from '../evaluate-ranking.js';
 import type { SplitRankingTask } from '../split-task.js';
@@ -80,3 +82,29 @@ export async function evaluateOnSplit(
     seconds: seconds + (performance.now() - start) / 1000,
   };
 }
+
+export interface TuneJob {
+  readonly name: BaselineName;
+  readonly problem: Transfer<BaselineProblem>;
+  readonly options: TuningOptions;
+}
+
+export interface EvaluateJob extends TuneJob {
+  readonly tuned: TunedOnSplit;
+}
+
+export function tuneInWorker(
+  { name, problem, options }: TuneJob,
+  onProgress: TaskOptions['onProgress'],
+): Promise<TunedOnSplit | SkipReason> {
+  return tuneOnSplit(name, fromShared(problem), { ...options, onProgress });
+}
+
+export function evaluateInWorker(
+  { name, problem, options, tuned }: EvaluateJob,
+  onProgress: TaskOptions['onProgress'],
+): Promise<BaselineResult> {
+  return evaluateOnSplit(name, fromShared(problem), tuned, { ...options, onProgress });
+}
+
+serveTasks('baseline-run', { tuneInWorker, evaluateInWorker });

@@ -13,11 +13,12 @@ import type { SkipReason } from './baseline.js';
 import {
   type BaselineProblem,
   type BaselineResult,
+  type EvaluateJob,
   evaluateOnSplit,
   type TunedOnSplit,
+  type TuneJob,
   tuneOnSplit,
 } from './baseline-run.js';
-import type { EvaluateJob, TuneJob } from './baseline-tasks.js';
 
 interface BaselineOptions extends RankingOptions {
   /** Which to fit. Default: all. */
@@ -35,7 +36,7 @@ export interface BaselineReport {
   readonly skipped: readonly { readonly name: BaselineName; readonly reason: SkipReason }[];
 }
 
-const TASKS = taskModule('./baseline-tasks.js', import.meta.url);
+const TASKS = taskModule('./baseline-run.js', import.meta.url);
 
 /** Most edges with which the tables of all baselines fit in memory together. */
 const MOST_CONCURRENT_EDGES = 2e7;
