@@ -1,9 +1,7 @@
-// What a study decides, as numbers and codes: which model predicts best, which method ranks best. report/words turns
-// them into sentences, and decides nothing.
+// Which model of a study predicts best, as numbers and codes. report/words turns them into sentences, and decides nothing.
 
 import { isIndex, observedOf, STATISTICS, type Statistic } from '../evaluate/predictive.js';
 import { mean } from '../math/moments.js';
-import { decideRanking, type RankingDecision } from './best-method.js';
 import type { ModelKind } from './options.js';
 import {
   type CheckedFit,
@@ -14,17 +12,6 @@ import {
   type TooLittle,
   tooLittle,
 } from './results.js';
-
-/** What a study decides. */
-interface StudyDecisions {
-  /** Null if the study has no predictive draws. */
-  readonly prediction: PredictionDecision | null;
-  readonly ranking: RankingDecision;
-}
-
-export function decideStudy(results: StudyResults): StudyDecisions {
-  return { prediction: decidePrediction(results), ranking: decideRanking(results) };
-}
 
 /** Errors that differ by less than this count as alike: relatively for counts, absolutely for σ̂. */
 const ALIKE = 0.01;
@@ -84,7 +71,8 @@ export function isWithin(value: number, { low, high }: Interval): boolean {
   return value >= low && value <= high;
 }
 
-function decidePrediction(results: StudyResults): PredictionDecision | null {
+/** Null if the study has no predictive draws. */
+export function decidePrediction(results: StudyResults): PredictionDecision | null {
   if (checkedFits(results.runs[0].fits).length === 0) return null;
   const checked = results.runs.map((run) =>
     checkedFits(run.fits).filter((fit) => fit.features === results.chosen.features),

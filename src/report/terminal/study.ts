@@ -2,6 +2,7 @@
 
 import { drawsOf, observedOf, type Statistic } from '../../evaluate/predictive.js';
 import { USER_METRICS } from '../../metrics/ranking-metrics.js';
+import { decideRanking } from '../../study/best-method.js';
 import {
   byRecall,
   LEADERBOARD_METRICS,
@@ -10,7 +11,7 @@ import {
   leaderboardFigure,
 } from '../../study/leaderboard.js';
 import { checkedFits, chosenFits, predictingFits, type StudyResults } from '../../study/results.js';
-import { decideStudy, type Interval, shownStatistics } from '../../study/verdict.js';
+import { type Interval, shownStatistics } from '../../study/verdict.js';
 import { metricLabel, statisticLabel } from '../../text/figures.js';
 import { fixed, short } from '../../text/numbers.js';
 import { many, present } from '../../text/phrases.js';
@@ -97,7 +98,7 @@ export function describeStudy(results: StudyResults, reading: string): string {
       ...listNotes(notes, leaderboard.n, names),
     ].map((note) => `Lists ${name}: ${note}`),
   );
-  const steps = recommendSteps(decideStudy(results).ranking, results);
+  const steps = recommendSteps(decideRanking(results), results);
   return paragraphs([
     present([
       `${receipt.origin?.source ?? 'graph'}: ${many(check.users, names.users)} × ${many(check.items, names.items)}, ${many(check.edges, 'edge')}`,

@@ -1,9 +1,9 @@
 // A study's numbers in plain words. If a method of ours loses, the sentences say so.
 
-import type { RankingDecision } from '../../study/best-method.js';
+import { decideRanking, type RankingDecision } from '../../study/best-method.js';
 import { type ModelKind, modelsOf } from '../../study/options.js';
 import type { StudyResults, TooLittle } from '../../study/results.js';
-import { decideStudy } from '../../study/verdict.js';
+import { decidePrediction } from '../../study/verdict.js';
 import { described, many, present } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { recommendSteps } from './advice.js';
@@ -60,13 +60,14 @@ export function tooLittleWords({ users, edges }: NonNullable<TooLittle>, names: 
 
 /** A study's verdicts, and what to do next, in words. */
 export function studyVerdicts(results: StudyResults): StudyVerdicts {
-  const decisions = decideStudy(results);
-  const prediction = decisions.prediction && predictionVerdict(decisions.prediction, results);
+  const predicted = decidePrediction(results);
+  const prediction = predicted && predictionVerdict(predicted, results);
+  const ranked = decideRanking(results);
   return {
     sparsity: sparsityVerdict(results),
     prediction,
-    ranking: rankingVerdict(decisions.ranking, results),
-    next: nextSteps(results, prediction, decisions.ranking),
+    ranking: rankingVerdict(ranked, results),
+    next: nextSteps(results, prediction, ranked),
   };
 }
 
