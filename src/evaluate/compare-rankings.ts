@@ -14,7 +14,7 @@ import {
   type AttributeBaseline,
   attributeBaseline,
 } from './baselines/attribute-baselines.js';
-import { type PairedInterval, pairedBootstrap } from './bootstrap.js';
+import { type PairedInterval, pairedBootstraps } from './bootstrap.js';
 import {
   checkHeldOut,
   checkSameData,
@@ -103,10 +103,10 @@ function sameIds(one: VertexIds, other: VertexIds): boolean {
 
 /** The difference of two rankings of the same users in the same order. */
 export function compareRankings(model: RankingScores, other: RankingScores, seed: number): RankingComparison {
-  const difference = (metric: 'recall' | 'ndcg') =>
-    pairedBootstrap(model.perUser[metric], other.perUser[metric], { seed });
+  const pair = (metric: 'recall' | 'ndcg') => ({ a: model.perUser[metric], b: other.perUser[metric] });
+  const [recall, ndcg] = pairedBootstraps([pair('recall'), pair('ndcg')], { seed });
   return Object.freeze({
     other: { mean: other.mean, standardError: other.standardError },
-    difference: { recall: difference('recall'), ndcg: difference('ndcg') },
+    difference: { recall, ndcg },
   });
 }

@@ -11,7 +11,7 @@ import { type OptionsOf, value } from '../options/declare.js';
 import type { ListMetricName } from '../options/names.js';
 import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
-import { type PairedInterval, pairedBootstrap } from './bootstrap.js';
+import { type PairedInterval, pairedBootstraps } from './bootstrap.js';
 import {
   type GivenLists,
   type GivenRecommendations,
@@ -139,23 +139,26 @@ export async function evaluateTables(
   }
   const given = await addBoth({ model, recommendations });
   const last = leaderboard[leaderboard.length - 1];
-  const compare = (select: (perUser: Float64Array) => Float64Array): ListComparison[] =>
-    leaderboard.slice(0, -1).flatMap((other) =>
-      metrics.filter(isUserMetric).flatMap((metric) =>
-        lengths.map((n, at) => ({
-          source: last.source,
-          against: other.source,
-          name: other.name,
-          metric,
-          n,
-          interval: pairedBootstrap(
-            select(last.scores[at].perUser[metric]!),
-            select(other.scores[at].perUser[metric]!),
-            { seed },
-          ),
-        })),
-      ),
+  const compared = leaderboard
+    .slice(0, -1)
+    .flatMap((other) =>
+      metrics.filter(isUserMetric).flatMap((metric) => lengths.map((n, at) => ({ other, metric, n, at }))),
     );
+  const compare = (select: (perUser: Float64Array) => Float64Array): ListComparison[] => {
+    const pairs = compared.map(({ other, metric, at }) => ({
+      a: select(last.scores[at].perUser[metric]!),
+      b: select(other.scores[at].perUser[metric]!),
+    }));
+    const intervals = pairedBootstraps(pairs, { seed });
+    return compared.map(({ other, metric, n }, i) => ({
+      source: last.source,
+      against: other.source,
+      name: other.name,
+      metric,
+      n,
+      interval: intervals[i],
+    }));
+  };
   const comparisons = compare((perUser) => perUser);
   const listsOfLast = lists[lists.length - 1];
   const comparisonsOfListed =
