@@ -19,7 +19,7 @@ import { once } from '../math/once.js';
 import type { DrawsGiven } from '../options/names.js';
 import { fitItems } from '../predict/draw/draw-plan.js';
 import { createModelScorer } from '../predict/scoring/model-scorer.js';
-import type { RowLists, Scorer } from '../predict/scoring/scorer.js';
+import type { RowLists } from '../predict/scoring/scorer.js';
 import { weightsOf } from '../predict/user-query.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
@@ -83,11 +83,7 @@ export async function heldOutScores(
   split: Split,
   history: RowLists,
   options: HeldOutOptions = {},
-): Promise<{
-  readonly scorer: Scorer;
-  readonly folded: ModelSide | undefined;
-  readonly dropped: DroppedEdges;
-}> {
+) {
   const scorer = createModelScorer(model);
   if (model.type === 'posterior') {
     const { folded, dropped } = await foldHeldOut(model, split, options);

@@ -3,7 +3,7 @@
 import { InputError } from '../errors.js';
 import { type BipartiteGraph, degrees } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
-import { collectLists, pickLists, type RowLists } from '../math/csr.js';
+import { collectLists, pickLists, type RowLists, renameLists } from '../math/csr.js';
 import { itemsIn, type RankingTask, rankingTask } from '../metrics/ranking-task.js';
 import type { Protocol } from '../options/names.js';
 import type { Split } from '../sample/split-types.js';
@@ -165,14 +165,7 @@ export function itemsByUser(graph: BipartiteGraph, items: VertexIds): (user: str
 
 /** The user rows of a graph with items named by another graph's ids; unknown items are dropped and counted. */
 export function indexByIds(graph: BipartiteGraph, items: VertexIds): RowLists & { readonly unknown: number } {
-  const map = items.findAll(graph.items.ids);
-  let unknown = 0;
-  const lists = collectLists(graph.users.count, (u, add) => {
-    for (let e = graph.users.offsets[u]; e < graph.users.offsets[u + 1]; e++) {
-      const item = map[graph.users.neighbors[e]];
-      if (item >= 0) add(item);
-      else unknown++;
-    }
-  });
-  return { ...lists, unknown };
+  const { offsets, neighbors } = graph.users;
+  const lists = renameLists({ offsets, values: neighbors }, items.findAll(graph.items.ids));
+  return { ...lists, unknown: neighbors.length - lists.values.length };
 }

@@ -23,15 +23,6 @@ function modelOfSize(size: number): ModelParameters {
   return Object.freeze({ users: side, items: side, features: 30 });
 }
 
-/** Expected properties of a simulated graph. */
-interface Expectation {
-  /** Edges before equal ones merge, s·α·K at the paper's settings: proportional to the work. */
-  readonly latentEdges: number;
-  /** Atoms above the cut. */
-  readonly atoms: BySide<number>;
-  readonly cut: BySide<number>;
-}
-
 export function featureMass(side: SidePrior): number {
   return (meanMass(side) * side.shape) / side.rate;
 }
@@ -58,8 +49,9 @@ const MOST_BYTES = 8 * 2 ** 30;
  * Predicts the size of a simulation. Each parameter is in its range already. Throws an InputError that names the
  * parameters and the expected number of edges if the graph would be too large.
  */
-export function expectSimulation(parameters: ModelParameters, tolerance: number): Expectation {
+export function expectSimulation(parameters: ModelParameters, tolerance: number) {
   const { users, items, features } = parameters;
+  /** Edges before equal ones merge, s·α·K at the paper's settings: proportional to the work. */
   const latentEdges = features * featureMass(users) * featureMass(items);
   const said = `these parameters give ${round(latentEdges)} edges in expectation, counting repeated ones`;
   if (!(latentEdges < MAX_EDGES)) {
@@ -82,10 +74,7 @@ export function expectSimulation(parameters: ModelParameters, tolerance: number)
 }
 
 /** The cuts, and the expected number of atoms above them. */
-export function expectAtoms(
-  parameters: ModelParameters,
-  tolerance: number,
-): Pick<Expectation, 'cut' | 'atoms'> {
+export function expectAtoms(parameters: ModelParameters, tolerance: number) {
   const { features } = parameters;
   const cut = bySide((side) =>
     chooseCut(parameters[side], reachOf(parameters[otherSide(side)], features), tolerance),
@@ -96,7 +85,7 @@ export function expectAtoms(
 /** Random draws of a simulation: the features of all atoms, and the edges. */
 export function simulationWork(
   features: number,
-  { atoms, latentEdges }: Pick<Expectation, 'atoms' | 'latentEdges'>,
+  { atoms, latentEdges }: { readonly atoms: BySide<number>; readonly latentEdges: number },
 ): number {
   return features * (atoms.users + atoms.items) + latentEdges;
 }

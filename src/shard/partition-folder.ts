@@ -9,6 +9,7 @@ import { finishFolder } from '../files/folder.js';
 import { isFile } from '../files/plain-file.js';
 import { degrees as degreesOf, type GraphSide } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
+import { sumOf } from '../math/moments.js';
 import { PARTITION, PARTITION_FILE } from '../options/commands/partition.js';
 import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
 import { readDocument } from '../store/folder-document.js';
@@ -130,8 +131,8 @@ export async function openPartition(folder: string): Promise<PartitionedData> {
       ok: (value) => Number.isSafeInteger(value) && value > 0,
       says: 'a whole number above 0',
     });
-    requireCount('edges of the items', sum(itemDegree), document.edges);
-    requireCount('counts of the items', sum(itemTotal), document.total);
+    requireCount('edges of the items', sumOf(itemDegree), document.edges);
+    requireCount('counts of the items', sumOf(itemTotal), document.total);
     const items = toCounts(degrees.items);
     if (JSON.stringify(countDegrees(itemDegree)) !== JSON.stringify(items)) {
       throw new Error(`the degrees of its items are not those of ${PARTITION_FILE}`);
@@ -171,7 +172,7 @@ export async function readShard(partition: PartitionedData, shard: number): Prom
     requireCount('edges', rows?.neighbors.length ?? 0, expected.edges);
     const { offsets, neighbors, counts } = rows!;
     if ((counts !== undefined) !== multigraph) throw new Error('only some of the shards have counts');
-    requireCount('counts', counts ? sum(counts) : expected.edges, expected.total);
+    requireCount('counts', counts ? sumOf(counts) : expected.edges, expected.total);
     return Object.freeze({ count: users.count, ids: users.ids, offsets, neighbors, counts });
   });
 }
@@ -208,10 +209,4 @@ function requireSame(found: string | undefined, expected: string): void {
 
 function requireCount(what: string, found: number, expected: number): void {
   if (found !== expected) throw new Error(`${found} ${what} instead of ${expected}`);
-}
-
-function sum(values: Uint32Array | Float64Array): number {
-  let total = 0;
-  for (let i = 0; i < values.length; i++) total += values[i];
-  return total;
 }

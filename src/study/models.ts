@@ -53,13 +53,6 @@ interface EvaluatedModel {
   readonly evaluation: Evaluation;
 }
 
-interface FittedModels {
-  readonly fits: StudyFit[];
-  readonly methods: RankedMethod[];
-  /** How the counts of a multigraph were fitted. */
-  readonly counts: CountChoice | null;
-}
-
 /** Fits and evaluates every model with every K; `first` adds what only the first run computes. `about` describes new items to rank. */
 export async function fitModels(
   parts: Split,
@@ -67,9 +60,10 @@ export async function fitModels(
   times: StageTimes,
   first: { readonly found: FirstRunFindings; readonly options: StudyOptions } | undefined,
   about: SideInfo | undefined,
-): Promise<FittedModels> {
+) {
   const fits: StudyFit[] = [];
   const methods: RankedMethod[] = [];
+  /** How the counts of a multigraph were fitted. */
   let counts: CountChoice | null = null;
   for (const features of settings.features) {
     const done: EvaluatedModel[] = [];
