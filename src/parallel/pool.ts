@@ -17,20 +17,7 @@ import { createTurns } from './turns.js';
 
 export { type TaskModule, taskModule };
 
-export interface WorkerPool {
-  readonly size: number;
-  /** Runs `task` on every input, in any order; resolves to the outputs in input order. */
-  map<Input, Output>(task: string, inputs: readonly Input[], options?: MapOptions<Output>): Promise<Output[]>;
-  /** Runs `task` on one input, on the first free worker; the task may report progress. */
-  run<Input, Output>(
-    task: string,
-    input: Input,
-    signal?: AbortSignal,
-    onProgress?: TaskOptions['onProgress'],
-  ): Promise<Output>;
-  everywhere<Input, Output>(task: string, input: Input): Promise<Output[]>;
-  close(): Promise<void>;
-}
+export type WorkerPool = ReturnType<typeof poolOf>;
 
 interface MapOptions<Output> {
   readonly signal?: AbortSignal | undefined;
@@ -76,23 +63,20 @@ export function mayWorkHere(): boolean {
   return canShareMemory() && typeof document === 'undefined';
 }
 
-/** Reports the death of a worker. It uses no long-lived promise: such a promise would retain all results raced against it. */
-interface Deaths {
-  report(error: FitError): void;
-  /** The result, or a rejection if a worker dies first. */
-  or<T>(result: Promise<T>): Promise<T>;
-}
+type Deaths = ReturnType<typeof createDeaths>;
 
-function createDeaths(): Deaths {
+/** Reports the death of a worker. It uses no long-lived promise: such a promise would retain all results raced against it. */
+function createDeaths() {
   const listeners = new Set<(error: FitError) => void>();
   let dead: FitError | undefined;
   return {
-    report(error) {
+    report(error: FitError): void {
       dead ??= error;
       for (const listener of listeners) listener(dead);
       listeners.clear();
     },
-    or(result) {
+    /** The result, or a rejection if a worker dies first. */
+    or<T>(result: Promise<T>): Promise<T> {
       if (dead) {
         result.catch(() => {});
         return Promise.reject(dead);
@@ -105,7 +89,8 @@ function createDeaths(): Deaths {
   };
 }
 
-function poolOf(workers: readonly PoolWorker[], deaths: Deaths): WorkerPool {
+function poolOf(workers: readonly PoolWorker[], deaths: Deaths) {
+  /** Runs `task` on every input, in any order; resolves to the outputs in input order. */
   async function map<Input, Output>(
     task: string,
     inputs: readonly Input[],
@@ -137,6 +122,7 @@ function poolOf(workers: readonly PoolWorker[], deaths: Deaths): WorkerPool {
 
   const free = [...workers];
   const waiting: ((worker: PoolWorker) => void)[] = [];
+  /** Runs `task` on one input, on the first free worker; the task may report progress. */
   async function run<Input, Output>(
     task: string,
     input: Input,
@@ -163,8 +149,9 @@ function poolOf(workers: readonly PoolWorker[], deaths: Deaths): WorkerPool {
     size: workers.length,
     map,
     run,
-    everywhere: async (task, input) => Promise.all(workers.map((w) => w.call(task, input))) as never,
-    close: async () => {
+    everywhere: async <Input, Output>(task: string, input: Input): Promise<Output[]> =>
+      Promise.all(workers.map((w) => w.call(task, input) as Promise<Output>)),
+    close: async (): Promise<void> => {
       await Promise.all(workers.map((w) => w.close()));
     },
   };
