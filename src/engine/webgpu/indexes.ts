@@ -5,22 +5,9 @@ import { allocate, type GpuDevice } from './device.js';
 import { cutRows } from './edge-tasks.js';
 import { chooseLayout, type Layout, type Tuning } from './layout.js';
 import { storageBuffer, upload } from './tables.js';
-import { type RowLayout, rowLayout } from './wgsl/rows.js';
+import { rowLayout } from './wgsl/rows.js';
 
-/** The tasks of an index on the GPU, for tables of one number of features. */
-export interface Plan {
-  readonly layout: Layout;
-  readonly rowLayout: RowLayout;
-  readonly groups: readonly {
-    readonly tasks: GPUBuffer;
-    readonly count: number;
-    readonly chunk: number;
-    readonly short: boolean;
-  }[];
-  readonly firstSlot: GPUBuffer;
-  readonly slots: number;
-}
-
+type Plan = Awaited<ReturnType<typeof makePlan>>;
 export type GpuIndex = Awaited<ReturnType<typeof createGpuIndex>>;
 
 export async function createGpuIndex(gpu: GpuDevice, source: EdgeRows<EdgeCounts>, tuning: Partial<Tuning>) {
@@ -55,28 +42,48 @@ export function planOf(
   otherRows: number,
   tuning: Partial<Tuning>,
 ): Promise<Plan> {
-  const make = async (): Promise<Plan> => {
-    const layout = chooseLayout(features, gpu.subgroupSize, tuning);
-    const otherBytes = otherRows * layout.quads * 16;
-    const tiles = layout.tile > 0 ? Math.max(1, Math.ceil(otherBytes / layout.tile)) : 1;
-    const { block, short } = layout;
-    const cut = cutRows(index.source, { block, short, chunkEdges: index.chunkEdges, tiles, otherRows });
-    const bytes = 16 * cut.slots + 4 * cut.firstSlot.length;
-    const { firstSlot, groups } = await allocate(gpu, `the list of ${cut.slots} tasks`, bytes, () => ({
-      firstSlot: storageBuffer(gpu, 'slots of rows', 4 * cut.firstSlot.length),
-      groups: cut.groups.map(({ chunk, short, records }) => {
-        const tasks = storageBuffer(gpu, 'tasks', 4 * records.length);
-        return { tasks, count: records.length / 4, chunk, short };
-      }),
-    }));
-    await upload(gpu, firstSlot, cut.firstSlot);
-    for (const [g, { tasks }] of groups.entries()) await upload(gpu, tasks, cut.groups[g].records);
-    return { layout, rowLayout: rowLayout(features, cut.mostSlots), groups, firstSlot, slots: cut.slots };
-  };
   const key = `${features} ${otherRows}`;
   let plan = index.plans.get(key);
-  if (!plan) index.plans.set(key, (plan = make()));
+  if (!plan) {
+    plan = makePlan(
+      gpu,
+      index.source,
+      chooseLayout(features, gpu.subgroupSize, tuning),
+      index.chunkEdges,
+      otherRows,
+    );
+    index.plans.set(key, plan);
+  }
   return plan;
+}
+
+async function makePlan(
+  gpu: GpuDevice,
+  source: EdgeRows<EdgeCounts>,
+  layout: Layout,
+  chunkEdges: number,
+  otherRows: number,
+) {
+  const otherBytes = otherRows * layout.quads * 16;
+  const tiles = layout.tile > 0 ? Math.max(1, Math.ceil(otherBytes / layout.tile)) : 1;
+  const cut = cutRows(source, { block: layout.block, short: layout.short, chunkEdges, tiles, otherRows });
+  const bytes = 16 * cut.slots + 4 * cut.firstSlot.length;
+  const { firstSlot, groups } = await allocate(gpu, `the list of ${cut.slots} tasks`, bytes, () => ({
+    firstSlot: storageBuffer(gpu, 'slots of rows', 4 * cut.firstSlot.length),
+    groups: cut.groups.map(({ chunk, short, records }) => {
+      const tasks = storageBuffer(gpu, 'tasks', 4 * records.length);
+      return { tasks, count: records.length / 4, chunk, short };
+    }),
+  }));
+  await upload(gpu, firstSlot, cut.firstSlot);
+  for (const [g, { tasks }] of groups.entries()) await upload(gpu, tasks, cut.groups[g].records);
+  return {
+    layout,
+    rowLayout: rowLayout(layout.features, cut.mostSlots),
+    groups,
+    firstSlot,
+    slots: cut.slots,
+  };
 }
 
 export function destroyIndex({ chunks, plans }: GpuIndex): void {

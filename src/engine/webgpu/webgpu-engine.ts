@@ -38,7 +38,7 @@ import {
   scaleShader,
   weightSumShader,
   weightSums,
-} from './wgsl/weights.js';
+} from './wgsl/totals.js';
 
 interface WebgpuOptions {
   /** How kernels use the GPU; affects only the last digits of results. Default: chosen by device and number of features. */

@@ -1,4 +1,5 @@
-// Small sums at the end of a half-step, all in a fixed order: partial masses in two levels, the unseen mass, and the edge term.
+// Small sums at the end of a half-step, all in a fixed order: partial masses in two levels, the unseen mass, and the edge term. Also
+// the sum of the weights, and their scaling by a common factor.
 
 import { powerOfTwo } from '../layout.js';
 import { GAMMA_WGSL } from './gamma.js';
@@ -131,7 +132,7 @@ export const MOST_TERM_SUMS = 512;
 export const termSums = (terms: number): number => Math.min(MOST_TERM_SUMS, Math.ceil(terms / TERM_SHARE));
 
 /** Each workgroup adds up `value` over its share of the array `values`, as a tree. */
-export const sumShader = (element: string, value: string): string => `
+const sumShader = (element: string, value: string): string => `
 @group(0) @binding(0) var<storage, read> values: array<${element}>;
 @group(0) @binding(1) var<storage, read_write> sums: array<f32>;
 var<workgroup> parts: array<f32, ${WORKGROUP}>;
@@ -148,3 +149,22 @@ fn main(${INVOCATION}) {
 `;
 
 export const termSumShader = sumShader('f32', 'values[i]');
+
+export const MOST_WEIGHT_SUMS = 256;
+export const weightSums = (rows: number): number => Math.min(MOST_WEIGHT_SUMS, Math.ceil(rows / WORKGROUP));
+
+export const weightSumShader = sumShader('vec2f', 'values[i].x / values[i].y');
+
+export const SCALE_WORKGROUP = WORKGROUP;
+
+/** Multiplies every weight and the mass by params.constant. Dispatched over the rows, with at least one invocation per quad. */
+export const scaleShader = (quads: number): string => `${paramsWgsl(quads)}
+@group(0) @binding(1) var<storage, read_write> weights: array<vec2f>;
+@group(0) @binding(2) var<storage, read_write> totals: array<vec4f>;
+@compute @workgroup_size(${WORKGROUP})
+fn main(${INVOCATION}) {
+  let i = (group.y * groups.x + group.x) * ${WORKGROUP}u + local;
+  if (i < params.last) { weights[i].y = weights[i].y / params.constant; }
+  if (i < ${quads}u) { totals[i] = totals[i] * params.constant; }
+}
+`;
