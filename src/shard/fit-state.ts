@@ -9,6 +9,7 @@ import type { Communicator } from '../comm/communicator.js';
 import { TABLE_FIELDS, type TableTotals, type TableValues } from '../engine/engine.js';
 import { InputError } from '../errors.js';
 import { finishFolder, removeResult, writeFolder } from '../files/folder.js';
+import { isFile } from '../files/plain-file.js';
 import type { FitOrigin, LoopState } from '../fit/ascent/loop.js';
 import { phaseOf } from '../fit/ascent/schedule.js';
 import { type BySide, SIDES } from '../graph/graph.js';
@@ -61,8 +62,7 @@ interface SavedRanking extends SavedFit {
 /** The method whose state the folder holds; undefined: it holds none. */
 export async function methodOfState(folder: string): Promise<Method | undefined> {
   for (const method of Object.keys(FILES) as Method[]) {
-    const found = await stat(join(folder, FILES[method].name)).catch(() => undefined);
-    if (found?.isFile()) return method;
+    if (await isFile(join(folder, FILES[method].name))) return method;
   }
   return undefined;
 }

@@ -3,7 +3,9 @@
 
 import type { Communicator } from '../comm/communicator.js';
 import { type FolderFiles, type FolderOptions, writeFolder } from '../files/folder.js';
-import type { RowLists } from '../math/csr.js';
+import { lengths, type RowLists } from '../math/csr.js';
+import { concat } from '../math/memory.js';
+import { sumOf } from '../math/moments.js';
 
 /** The shards of a rank: consecutive ones. */
 export interface ShardRange {
@@ -102,26 +104,20 @@ export async function writeGathered<T extends Values>(
 /** The lists of all ranks, one after another, on every rank. */
 export async function gatherLists(own: readonly RowLists[], communicator: Communicator): Promise<RowLists> {
   const { rank, size } = communicator;
-  /** Rows and values of each rank. */
-  const sizes = new Float64Array(2 * size);
-  for (const { offsets, values } of own) {
-    sizes[2 * rank] += offsets.length - 1;
-    sizes[2 * rank + 1] += values.length;
-  }
-  await communicator.sum(sizes);
-  const before = (at: number, of: number) =>
-    sizes.reduce((sum, count, i) => (i % 2 === at && i < 2 * of ? sum + count : sum), 0);
-  const rows = before(0, size);
-  // One rank sets each position; the others add 0.
-  const all = new Float64Array(rows + before(1, size));
-  let [row, value] = [before(0, rank), rows + before(1, rank)];
-  for (const { offsets, values } of own) {
-    for (let r = 0; r + 1 < offsets.length; r++) all[row++] = offsets[r + 1] - offsets[r];
-    all.set(values, value);
-    value += values.length;
-  }
-  await communicator.sum(all);
-  const offsets = new Uint32Array(rows + 1);
-  for (let r = 0; r < rows; r++) offsets[r + 1] = offsets[r] + all[r];
-  return { offsets, values: Uint32Array.from(all.subarray(rows)) };
+  /** The numbers of all ranks, one rank after another. */
+  const joined = async (parts: readonly Uint32Array[]) => {
+    const mine = concat(Uint32Array, parts);
+    const sizes = new Float64Array(size);
+    sizes[rank] = mine.length;
+    await communicator.sum(sizes);
+    // One rank sets each position; the others add 0.
+    const all = new Float64Array(sumOf(sizes));
+    all.set(mine, sumOf(sizes.subarray(0, rank)));
+    await communicator.sum(all);
+    return Uint32Array.from(all);
+  };
+  const degrees = await joined(own.map(lengths));
+  const offsets = new Uint32Array(degrees.length + 1);
+  for (let r = 0; r < degrees.length; r++) offsets[r + 1] = offsets[r] + degrees[r];
+  return { offsets, values: await joined(own.map(({ values }) => values)) };
 }

@@ -105,17 +105,13 @@ function existingFolder(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : existingFolder(dirname(path));
 }
 
-type Reading = Pick<ReadResult, 'read'> & {
-  readonly guess: ReadResult['guess'] | undefined;
-  readonly names: SideNames | undefined;
-  readonly multigraph: boolean;
-};
+type Reading = Awaited<ReturnType<typeof readInto>>;
 
 async function readInto(
   spill: RowSpillFile,
   source: string | readonly string[] | BipartiteGraph,
   options: ReaderOptions,
-): Promise<Reading> {
+) {
   if (typeof source === 'object' && 'edges' in source) {
     const { names, multigraph } = source;
     return { read: spillGraph(spill, source), guess: undefined, names, multigraph };

@@ -177,10 +177,17 @@ export function createStreamedEngine(
   const at = <H extends Handle>(handle: H): H =>
     handle instanceof StreamedTable || handle instanceof StreamedIndex ? (handle.loaded as H) : handle;
 
-  function changes(handle: Table, activity: Activity): void {
-    if (!(handle instanceof StreamedTable)) return;
-    handle.changed = true;
-    handle.activity = activity;
+  /** Queues a change of `own`, which then shows `activity`. */
+  function change<T>(
+    own: Table,
+    activity: Activity,
+    reads: readonly Handle[],
+    work: () => T | Promise<T>,
+  ): Promise<T> {
+    return queued([own, ...reads], () => {
+      if (own instanceof StreamedTable) Object.assign(own, { changed: true, activity });
+      return work();
+    });
   }
 
   return withFoldFresh({
@@ -232,25 +239,17 @@ export function createStreamedEngine(
 
     createTable: (...given) => queued([], () => local.createTable(...given)),
     createIndex: (...given) => queued([], () => local.createIndex(...given)),
-    write: (own, values, activity) =>
-      queued([own], () => {
-        changes(own, activity);
-        return local.write(at(own), values, activity);
-      }),
+    write: (own, values, activity) => change(own, activity, [], () => local.write(at(own), values, activity)),
     read: (own) => queued([own], () => local.read(at(own))),
     update: (own, edges, other, options) =>
-      queued([own, edges, other], () => {
-        changes(own, options.activity);
-        return local.update(at(own), at(edges), at(other), options);
-      }),
+      change(own, options.activity, [edges, other], () =>
+        local.update(at(own), at(edges), at(other), options),
+      ),
     createCounts: (own, ...given) => queued([own], () => local.createCounts(at(own), ...given)),
     count: (own, edges, other, into, options) =>
       queued([own, edges, other], () => local.count(at(own), at(edges), at(other), into, options)),
     finish: (own, counts, options) =>
-      queued([own], () => {
-        changes(own, options.activity);
-        return local.finish(at(own), counts, options);
-      }),
+      change(own, options.activity, [], () => local.finish(at(own), counts, options)),
     readCounts: (...given) => queued([], () => local.readCounts(...given)),
     writeCounts: (...given) => queued([], () => local.writeCounts(...given)),
     clearCounts: (...given) => queued([], () => local.clearCounts(...given)),
@@ -262,11 +261,7 @@ export function createStreamedEngine(
     weightSum: (own) => queued([own], () => local.weightSum(at(own))),
     setMass: (own, mass) => queued([own], () => local.setMass(at(own), mass)),
     setUnseenMass: (own, mass, massAt) => queued([own], () => local.setUnseenMass(at(own), mass, massAt)),
-    scale: (own, factor, activity) =>
-      queued([own], () => {
-        changes(own, activity);
-        return local.scale(at(own), factor, activity);
-      }),
+    scale: (own, factor, activity) => change(own, activity, [], () => local.scale(at(own), factor, activity)),
     mixFeatures: (own, mix, activity) =>
       queued([own], async () => {
         if (!(own instanceof StreamedTable)) return mixTable(local, own, mix, activity);
