@@ -18,6 +18,7 @@ import {
   type EvaluateOptions,
   type Evaluation,
   NO_INTERVALS,
+  reasonAgainst,
   refuseCorrections,
 } from './evaluate.js';
 import { rankingOptions, rankUsers } from './evaluate-ranking.js';
@@ -40,18 +41,9 @@ export interface HeldOutPiece {
 }
 
 /** An evaluation without predictive check. */
-export type ShardedEvaluation = Pick<
-  Evaluation,
-  | 'method'
-  | 'ranking'
-  | 'withoutHistory'
-  | 'drawsGiven'
-  | 'predictive'
-  | 'predictiveReason'
-  | 'names'
-  | 'dropped'
-  | 'fittedToTrain'
-> & { readonly popularity: RankingComparison | undefined };
+export type ShardedEvaluation = Omit<Evaluation, 'task' | 'scorer' | 'folded' | 'draws'> & {
+  readonly popularity: RankingComparison | undefined;
+};
 
 export async function evaluateShards(
   model: Model,
@@ -108,8 +100,7 @@ export async function evaluateShards(
       : compareRankings(ranking.all, concludeRanking(popular, order).all, options.seed),
     drawsGiven: options.drawsGiven,
     predictive: undefined,
-    predictiveReason:
-      options.draws === 0 ? 'no-draws' : model.type === 'ranker' ? 'ranking-model' : 'in-shards',
+    predictiveReason: reasonAgainst(model, { method: 'pq' }, options) ?? 'in-shards',
     names: model.names ?? USERS_AND_ITEMS,
     dropped: {
       foldIn: { edges: left.foldInEdges, users: left.foldInUsers },

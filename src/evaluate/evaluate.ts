@@ -151,13 +151,14 @@ export function refuseCorrections(options: EvaluateOptions, reason: string | fal
   }
 }
 
-function reasonAgainst(
+/** Why there is no predictive check of a model on a split. */
+export function reasonAgainst(
   model: Model,
-  split: Split,
-  { draws = 100 }: EvaluateOptions,
+  { method }: Pick<Split, 'method'>,
+  { draws }: EvaluateOptions,
 ): NoPredictiveCheck | undefined {
   if (draws === 0) return 'no-draws';
-  if (split.method !== 'pq') return 'edges-held-out';
+  if (method !== 'pq') return 'edges-held-out';
   return model.type === 'ranker' ? 'ranking-model' : undefined;
 }
 
