@@ -62,7 +62,7 @@ async function runtimeOptions(node, checker) {
     const symbol = checker.getSymbolAtLocation(first);
     const target = symbol && symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
     const file = target?.declarations?.[0]?.getSourceFile().fileName.replace(/\.d\.ts$/, '.js');
-    const module = file?.includes('/options/') && (await import(pathToFileURL(file).href));
+    const module = file?.includes('/dist/') && (await import(pathToFileURL(file).href));
     let value = module?.[target.name];
     for (const step of path.slice(1)) value = value?.[step];
     Object.assign(found, value);
@@ -80,7 +80,11 @@ function fieldsOf(declared, runtime, scope, indent, tools) {
   return checker.getPropertiesOfType(declared).map((property) => {
     const type = checker.getTypeOfSymbol(property);
     const option = runtime?.[property.name] ?? literalOption(type, checker);
-    const comment = `${indent}/** ${helpText(option, { details: true }).replaceAll('*/', '* /')} */\n`;
+    // A declaration that no module exports has its text in a comment.
+    const help = option.meaning
+      ? helpText(option, { details: true })
+      : ts.displayPartsToString(property.getDocumentationComment(checker));
+    const comment = `${indent}/** ${help.replaceAll('*/', '* /')} */\n`;
     let shown;
     if (option.kind === 'section') {
       const fields = checker.getTypeOfSymbol(checker.getPropertyOfType(type, 'fields'));

@@ -23,6 +23,11 @@ describe('the API', () => {
     expect(long.map(({ name }) => name)).toEqual([]);
   });
 
+  test('says of each field of an options object what it is', () => {
+    const pages = Object.entries(apiPages()).filter(([, text]) => text.includes('/**  */'));
+    expect(pages.map(([name]) => name)).toEqual([]);
+  });
+
   test('docs/api is what `npm run docs:api` writes', () => {
     const pages = apiPages();
     const files = { ...pages, 'api-report.txt': apiReport() };

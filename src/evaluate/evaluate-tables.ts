@@ -23,8 +23,11 @@ import {
 import { type SplitTables, type TableTask, tableTask } from './table-task.js';
 
 const GIVEN = {
+  /** A model fitted to the training part. */
   model: value<Model>('object', 'a model fitted to the training part'),
+  /** Lists made elsewhere. */
   recommendations: value<GivenRecommendations>('object', 'lists made elsewhere'),
+  /** Models and lists to compare with, each with a name. The model or the lists above are compared with each of them. */
   rivals: value<readonly Rival[]>('object', 'models and lists to compare with, each with a name'),
 };
 
