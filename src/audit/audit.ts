@@ -118,12 +118,12 @@ function worst(checks: readonly AuditCheck[]): AuditVerdict {
   return VERDICTS[Math.max(...checks.map(({ verdict }) => VERDICTS.indexOf(verdict)))];
 }
 
-/** The assignments of the vertices that are in some part. */
-function drawnOf(common: CommonParts, side: SideName, { ids, drawn }: Assignment): Uint8Array {
+/** The assignments of the vertices that are in some part; undefined if the split holds out none of this side. */
+function drawnOf(common: CommonParts, side: SideName, { ids, drawn }: Assignment): Uint8Array | undefined {
   const held = new Uint8Array(common.count[side]);
   for (let v = 0; v < ids.length; v++) {
     const at = common.find(side, ids.at(v));
     if (at >= 0) held[at] = drawn[v];
   }
-  return held;
+  return held.includes(1) ? held : undefined;
 }

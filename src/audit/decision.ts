@@ -15,7 +15,7 @@ import { type OptionsOf, value, whole } from '../options/declare.js';
 import { BASELINES, type BaselineName } from '../options/names.js';
 import { BASELINE_TRIALS, SEED, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
-import { split } from '../sample/split.js';
+import { latest, split } from '../sample/split.js';
 
 const SPLIT_KINDS = ['pq', 'edges', 'time'] as const;
 /** The kinds of split that are compared. */
@@ -85,7 +85,9 @@ export async function decideAcrossSplits(
   options: DecisionOptions = {},
 ): Promise<Decision> {
   const { times, seed, trials, threads, signal, onProgress } = withDefaults({ ...DECIDE, ...TASK }, options);
-  const kinds = SPLIT_KINDS.filter((kind) => kind !== 'time' || times !== undefined);
+  const cut = times && latest(times, HELD_OUT);
+  // If no edge is older than the test part of a split by time, there is no such split.
+  const kinds = SPLIT_KINDS.filter((kind) => kind !== 'time' || times?.some((time) => time < cut!));
   const leaderboards: SplitLeaderboard[] = [];
   for (const [k, kind] of kinds.entries()) {
     const both = kind === 'pq' && { testItems: HELD_OUT };

@@ -178,7 +178,7 @@ export function emptyPart(
 }
 
 /** The time from which on at least the given fraction of the edges lies; edges of one moment stay together. */
-function latest(times: Float64Array, fraction: number): number {
+export function latest(times: Float64Array, fraction: number): number {
   return times.slice().sort()[Math.floor((1 - fraction) * times.length)];
 }
 

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type AuditOptions, auditSplit } from '../../src/audit/audit.js';
 import type { CheckName } from '../../src/audit/checks.js';
+import { decideAcrossSplits } from '../../src/audit/decision.js';
 import type { SplitTables } from '../../src/evaluate/table-task.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { type BipartiteGraph, degrees } from '../../src/graph/graph.js';
@@ -31,6 +32,15 @@ describe('a clean split', () => {
         expect(checks.map(({ name }) => name)).toContain('negativeControl');
       }
     }
+  });
+
+  it('that holds out none of a side is audited by its parts, also with its assignment', async () => {
+    const { train, test, assignment } = split(graph, { method: 'new-items', testItems: 0.2, seed: 1 });
+    const given = await look({ train, test }, 'degreeBias', { assignment });
+    const known = await look({ train, test }, 'degreeBias');
+    expect(given.found[0]).toEqual(known.found[0]);
+    expect(given.found[0]).toMatchObject({ side: 'users', value: expect.closeTo(1, 0) });
+    expect(given.found[1].figures).toMatchObject({ fromAssignment: 1 });
   });
 
   it('by time is fine: later pairs were truly absent during training', async () => {
@@ -146,6 +156,13 @@ describe('planted faults', () => {
       verdict: 'broken',
     });
   });
+});
+
+it('methods are not compared on a split by time if no pair is older than its test part', async () => {
+  const few = (await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 })).graph;
+  const times = new Float64Array(few.edges).fill(1e12);
+  const { leaderboards } = await decideAcrossSplits(few, { trials: 1, times, threads: 1 });
+  expect(leaderboards.map((one) => one.split)).toEqual(['pq', 'edges']);
 });
 
 it('refuses empty parts, and times that are not those of the part', async () => {
