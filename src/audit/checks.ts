@@ -7,7 +7,7 @@ import type { Random } from '../math/random.js';
 import { countDegrees } from '../sparsity/degree-counts.js';
 import { fitDegrees } from '../sparsity/degree-likelihood.js';
 import { findCut } from '../sparsity/verdict.js';
-import { type CommonParts, type PartName, pairSet } from './numbering.js';
+import type { CommonParts, PartName } from './numbering.js';
 
 export const VERDICTS = ['fine', 'look', 'broken'] as const;
 /** What an audit concludes. */
@@ -60,18 +60,16 @@ export const LIMITS = {
 export type PartTimes = Readonly<Partial<Record<PartName, Float64Array>>>;
 
 /** Pairs that test shares with what models learn or are tuned on. */
-export function checkOverlap({ pairs, whole }: CommonParts): AuditCheck {
+export function checkOverlap({ pairs, whole, edges, has }: CommonParts): AuditCheck {
   const { test } = pairs;
-  const inTrain = pairSet(pairs.train);
-  const inValidation = pairSet(pairs.validation);
   const degree = { users: counted(pairs.train.users), items: counted(pairs.train.items) };
   let train = 0;
   let validation = 0;
   let chance = 0;
   for (let e = 0; e < test.users.length; e++) {
     const [user, item] = [test.users[e], test.items[e]];
-    if (inTrain(user, item)) train++;
-    if (inValidation(user, item)) validation++;
+    train += has.train[edges.test[e]];
+    validation += has.validation[edges.test[e]];
     const expected =
       ((degree.users.get(user) ?? 0) * (degree.items.get(item) ?? 0)) / pairs.train.users.length;
     chance += Math.min(1, expected);
@@ -177,13 +175,12 @@ export function usersAreSeparate({ member, count }: CommonParts): boolean {
 }
 
 /** Test pairs whose user and item are in training without the pair: a model learns that they are zeros. */
-export function checkFalseZeros({ pairs, member }: CommonParts, byTime: boolean): AuditCheck {
+export function checkFalseZeros({ pairs, member, edges, has }: CommonParts, byTime: boolean): AuditCheck {
   const { test } = pairs;
-  const inTrain = pairSet(pairs.train);
   let zeros = 0;
   for (let e = 0; e < test.users.length; e++) {
     const known = member.train.users[test.users[e]] && member.train.items[test.items[e]];
-    if (known && !inTrain(test.users[e], test.items[e])) zeros++;
+    if (known && !has.train[edges.test[e]]) zeros++;
   }
   const value = zeros / test.users.length;
   // In a split by time, later pairs were truly absent at the time of training.

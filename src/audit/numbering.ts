@@ -3,24 +3,28 @@
 import type { SplitTables } from '../evaluate/table-task.js';
 import { buildGraph } from '../graph/build.js';
 import { type BipartiteGraph, type BySide, bySide, degrees, type SideName } from '../graph/graph.js';
+import { lowerBound } from '../math/csr.js';
+import { concat } from '../math/memory.js';
 
 export const PARTS = ['train', 'foldIn', 'validation', 'test'] as const;
 /** The names of the parts of a split. */
 export type PartName = (typeof PARTS)[number];
 
 /** The pairs of one part, in the order of its graph's users.neighbors. */
-export interface Pairs {
-  readonly users: Uint32Array;
-  readonly items: Uint32Array;
-}
+export type Pairs = BySide<Uint32Array>;
+
+type ByPart<T> = Readonly<Record<PartName, T>>;
 
 export interface CommonParts {
-  readonly pairs: Readonly<Record<PartName, Pairs>>;
+  readonly pairs: ByPart<Pairs>;
   readonly count: BySide<number>;
   /** Per part and side, 1 where a vertex is in the part. */
-  readonly member: Readonly<Record<PartName, BySide<Uint8Array>>>;
+  readonly member: ByPart<BySide<Uint8Array>>;
   /** Every pair of every part, once. */
   readonly whole: BipartiteGraph;
+  /** Per part, the edge of each pair in the whole; and 1 where an edge of the whole is in the part. */
+  readonly edges: ByPart<Uint32Array>;
+  readonly has: ByPart<Uint8Array>;
   /** Degrees in the whole. */
   readonly degree: BySide<Uint32Array>;
   /** The number of a vertex, by its id. */
@@ -31,24 +35,36 @@ export function commonParts(parts: SplitTables): CommonParts {
   const number = { users: new Map<string, number>(), items: new Map<string, number>() };
   const pairs = byPart((name) => numbered(parts[name], number));
   const count = { users: number.users.size, items: number.items.size };
+  const all = (side: SideName) =>
+    concat(
+      Uint32Array,
+      Object.values(pairs).map((part) => part[side]),
+    );
   const whole = buildGraph({
-    users: PARTS.flatMap((name) => Array.from(pairs[name].users)),
-    items: PARTS.flatMap((name) => Array.from(pairs[name].items)),
+    users: all('users'),
+    items: all('items'),
     userCount: count.users,
     itemCount: count.items,
   });
+  const edges = byPart((name) => edgesOf(pairs[name], whole));
   return {
     pairs,
     count,
     member: byPart((name) => bySide((side) => marked(pairs[name][side], count[side]))),
     whole,
+    edges,
+    has: byPart((name) => marked(edges[name], whole.edges)),
     degree: bySide((side) => degrees(whole[side])),
     find: (side, id) => number[side].get(id) ?? -1,
   };
 }
 
-function byPart<T>(value: (name: PartName) => T): Readonly<Record<PartName, T>> {
-  return Object.fromEntries(PARTS.map((name) => [name, value(name)])) as Record<PartName, T>;
+function byPart<T>(value: (name: PartName) => T): ByPart<T> {
+  return Object.fromEntries(PARTS.map((name) => [name, value(name)])) as ByPart<T>;
+}
+
+function edgesOf({ users, items }: Pairs, { users: { offsets, neighbors } }: BipartiteGraph): Uint32Array {
+  return users.map((user, e) => lowerBound(neighbors, items[e], offsets[user], offsets[user + 1]));
 }
 
 function numbered(graph: BipartiteGraph | undefined, number: BySide<Map<string, number>>): Pairs {
@@ -73,21 +89,10 @@ function numbered(graph: BipartiteGraph | undefined, number: BySide<Map<string, 
   return result;
 }
 
-function marked(vertices: Uint32Array, count: number): Uint8Array {
+function marked(places: Uint32Array, count: number): Uint8Array {
   const marks = new Uint8Array(count);
-  for (const v of vertices) marks[v] = 1;
+  for (const place of places) marks[place] = 1;
   return marks;
-}
-
-/** A function that says whether a pair is in the part. */
-export function pairSet({ users, items }: Pairs): (user: number, item: number) => boolean {
-  const rows = new Map<number, Set<number>>();
-  for (let e = 0; e < users.length; e++) {
-    const row = rows.get(users[e]);
-    if (row) row.add(items[e]);
-    else rows.set(users[e], new Set([items[e]]));
-  }
-  return (user, item) => rows.get(user)?.has(item) ?? false;
 }
 
 /** All pairs of all parts as one graph, with the time of each pair where every part has times. */
@@ -95,18 +100,12 @@ export function wholeOfParts(
   parts: SplitTables,
   times: Readonly<Partial<Record<PartName, Float64Array>>> = {},
 ): { readonly graph: BipartiteGraph; readonly times: Float64Array | undefined } {
-  const { pairs, whole } = commonParts(parts);
+  const { edges, whole } = commonParts(parts);
   const graph = parts.train.names ? Object.freeze({ ...whole, names: parts.train.names }) : whole;
-  if (PARTS.some((name) => pairs[name].users.length > 0 && !times[name])) return { graph, times: undefined };
+  if (PARTS.some((name) => edges[name].length > 0 && !times[name])) return { graph, times: undefined };
   const result = new Float64Array(whole.edges).fill(Number.POSITIVE_INFINITY);
-  const { offsets, neighbors } = whole.users;
   for (const name of PARTS) {
-    const { users, items } = pairs[name];
-    for (let e = 0; e < users.length; e++) {
-      const row = neighbors.subarray(offsets[users[e]], offsets[users[e] + 1]);
-      const at = offsets[users[e]] + row.indexOf(items[e]);
-      result[at] = Math.min(result[at], times[name]![e]);
-    }
+    for (const [at, edge] of edges[name].entries()) result[edge] = Math.min(result[edge], times[name]![at]);
   }
   return { graph, times: result };
 }
