@@ -130,7 +130,8 @@ function drawGroups(count: number, kept: Uint8Array | undefined, random: Random)
   const order: number[] = [];
   for (let v = 0; v < count; v++) if (!kept || kept[v]) order.push(v);
   shuffle(order, random);
-  const groups = Array.from({ length: GROUPS }, (_, g) => order.filter((_, i) => i % GROUPS === g));
+  const groups = Array.from({ length: GROUPS }, (): number[] => []);
+  for (const [i, v] of order.entries()) groups[i % GROUPS].push(v);
   return groups.filter((group) => group.length > 0 && group.length < order.length);
 }
 
