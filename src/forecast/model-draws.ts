@@ -6,11 +6,11 @@ import { InputError } from '../errors.js';
 import { eligibleMass } from '../fit/fold-in/fold-in.js';
 import { needPosterior, type PosteriorModel } from '../fit/model.js';
 import { otherSide, type SideName } from '../graph/graph.js';
-import { upperBound } from '../math/csr.js';
 import { mean } from '../math/moments.js';
 import { predictiveQuantile } from '../math/quantile.js';
 import { mapDraws } from '../predict/draw/draw.js';
 import { type DrawPlan, knownVertices, rowsWhere, unseen } from '../predict/draw/draw-plan.js';
+import type { GrowthShares } from '../predict/draw/draw-tasks.js';
 import type { TaskOptions } from '../progress.js';
 import { exactly, type Foreseen } from './project.js';
 
@@ -26,11 +26,10 @@ export async function drawGrowth(
   const until = Math.max(...times);
   if (until <= 1) return times.map(() => exactly(count));
   const plan = growthPlan(model, growing, until - 1);
-  const [curves] = await mapDraws<object, Float64Array>('discoveries', [plan], draws, {}, options);
-  return times.map((f) => {
-    const seen = curves
-      .map((curve) => count + upperBound(curve, (f - 1) / (until - 1)))
-      .sort((a, b) => a - b);
+  const shares = times.map((f) => (f - 1) / (until - 1));
+  const [found] = await mapDraws<GrowthShares, number[]>('discoveries', [plan], draws, { shares }, options);
+  return times.map((_, at) => {
+    const seen = found.map((of) => count + of[at]).sort((a, b) => a - b);
     return {
       mean: mean(seen),
       low: predictiveQuantile(seen, 0.05),

@@ -1,5 +1,6 @@
 // The tasks of workers that draw test graphs.
 
+import { upperBound } from '../../math/csr.js';
 import { type Random, randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import { serveTasks } from '../../parallel/worker.js';
@@ -12,6 +13,10 @@ export interface DrawOfPlan {
   readonly plan: number;
   readonly seed: number;
   readonly index: number;
+}
+
+export interface GrowthShares {
+  readonly shares: readonly number[];
 }
 
 interface Prepared {
@@ -35,8 +40,8 @@ export function draw({ plan, seed, index, ...options }: DrawOfPlan & OneDrawOpti
   return prepared.get(plan)!.draw(randomStream(seed, STREAMS.draws, index), options);
 }
 
-/** When each unknown item is first met, as a share of the growth of the users, ascending. */
-export function discoveries({ plan, seed, index }: DrawOfPlan): Float64Array {
+/** The number of unknown items that are met by the time of each of these shares of the users' growth. */
+export function discoveries({ plan, seed, index, shares }: DrawOfPlan & GrowthShares): number[] {
   const { draw, known } = prepared.get(plan)!;
   const { edges } = draw(randomStream(seed, STREAMS.growth, index, 0), { sizes: 'posterior', keep: true });
   const { users, items, counted } = edges!;
@@ -47,7 +52,8 @@ export function discoveries({ plan, seed, index }: DrawOfPlan): Float64Array {
     const atom = items[e] - known;
     if (atom >= 0 && arrival[users[e]] < first[atom]) first[atom] = arrival[users[e]];
   }
-  return first.filter((time) => time < 2).sort();
+  first.sort();
+  return shares.map((share) => upperBound(first, share));
 }
 
 serveTasks('draw-tasks', { prepare, draw, discoveries, forget });
