@@ -5,7 +5,7 @@
 // only: it fails for high degrees (sparsity/low-degrees.ts), which would bias the fit.
 
 import type { DegreeCounts } from '../sparsity/degree-counts.js';
-import { countUpTo, fillLogWeights, maximizeSigma, momentsOf } from '../sparsity/low-degrees.js';
+import { countUpTo, fillLogWeights, maximizeSigma, solveLogR } from '../sparsity/low-degrees.js';
 
 export interface DegreeModel {
   readonly sigma: number;
@@ -21,8 +21,9 @@ const MOST = 100;
 const ENOUGH = 100;
 /** Below −30 the distribution is practically Poisson; at 1 every edge brings a new vertex. */
 const RANGE = { low: -30, high: 0.98 } as const;
-/** log r of a pure power law, kept off 0 so that m stays finite. */
+/** log r of a pure power law, kept off 0 so that m stays finite, and where the search of log r starts. */
 const POWER = -1e-9;
+const START = -0.01;
 
 /** The distribution of low degrees; undefined if no vertex has a low degree, or if all of these have a single edge. */
 export function fitDegreeModel(counts: DegreeCounts): DegreeModel | undefined {
@@ -32,7 +33,7 @@ export function fitDegreeModel(counts: DegreeCounts): DegreeModel | undefined {
   const logWeight = new Float64Array(upTo + 1);
   const profile = (sigma: number) => {
     const value = fillLogWeights(logWeight, sigma, vertices);
-    const { logR, logMass } = solveLogR(logWeight, sum / count);
+    const { logR, logMass } = solveLogR(logWeight, sum / count, START, POWER);
     return { logR, logMass, value: value / count + (sum / count) * logR - logMass };
   };
   const sigma = maximizeSigma((x) => profile(x).value, RANGE, 1e-4);
@@ -69,19 +70,4 @@ function highestDegree(counts: DegreeCounts): number {
     count += counts.vertices[n];
   }
   return upTo;
-}
-
-/** The log r at which the distribution up to the last degree has the given mean, or that of a power law, and its log-normalizer. */
-function solveLogR(logWeight: Float64Array, mean: number): { logR: number; logMass: number } {
-  let low = -50;
-  let high = POWER;
-  if (momentsOf(logWeight, high).mean > mean) {
-    for (let step = 0; step < 50; step++) {
-      const middle = (low + high) / 2;
-      if (momentsOf(logWeight, middle).mean < mean) low = middle;
-      else high = middle;
-    }
-  } else low = high;
-  const logR = (low + high) / 2;
-  return { logR, logMass: momentsOf(logWeight, logR).logMass };
 }

@@ -78,13 +78,18 @@ export function maximizeSigma(
   return sigmaOf(best);
 }
 
-/** The log r ≤ 0 at which the truncated distribution has the given mean (0 if there is none), and its log-normalizer. */
-function solveLogR(logWeight: Float64Array, mean: number, start: number): { logR: number; logMass: number } {
+/** The log r at which the truncated distribution has the given mean, `highest` if it is above that, and its log-normalizer. */
+export function solveLogR(
+  logWeight: Float64Array,
+  mean: number,
+  start: number,
+  highest = 0,
+): { readonly logR: number; readonly logMass: number } {
   let low = -50;
-  let high = 0;
+  let high = highest;
   let logR = Math.min(-1e-12, start);
-  let m = momentsOf(logWeight, 0);
-  if (m.mean <= mean) return { logR: 0, logMass: m.logMass };
+  let m = momentsOf(logWeight, highest);
+  if (m.mean <= mean) return { logR: highest, logMass: m.logMass };
   // Newton steps, kept within the bracket that the sign of the error gives.
   for (let step = 0; step < 100; step++) {
     m = momentsOf(logWeight, logR);
@@ -99,7 +104,7 @@ function solveLogR(logWeight: Float64Array, mean: number, start: number): { logR
 }
 
 /** Mean and variance of the distribution with probabilities proportional to exp(logWeight[n] + n · logR), n ≥ 1, and its log-normalizer. */
-export function momentsOf(
+function momentsOf(
   logWeight: Float64Array,
   logR: number,
 ): { readonly mean: number; readonly variance: number; readonly logMass: number } {
