@@ -124,13 +124,22 @@ export async function openUrl(address: string): Promise<void> {
       complain(`${url.href}: the server answered with status ${answer.status}; check the address`, 'start');
       return;
     }
-    const name = decodeURIComponent(url.pathname.split('/').at(-1) || url.hostname);
-    await openBlob(name, await answer.blob());
+    await openBlob(fileName(url), await answer.blob());
   } catch {
     complain(
       `${url.href}: this could not be fetched; its server must allow other pages to read it (CORS). Download the file and drop it here`,
       'start',
     );
+  }
+}
+
+/** The last part of an address, decoded if it can be. */
+function fileName({ pathname, hostname }: URL): string {
+  const last = pathname.split('/').at(-1) || hostname;
+  try {
+    return decodeURIComponent(last);
+  } catch {
+    return last;
   }
 }
 

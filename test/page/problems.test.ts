@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { option, optionError } from '../../src/options/error.js';
+import { openUrl } from '../../src/page/actions.js';
 import { LABELS } from '../../src/page/control-labels.js';
 import { inLabels } from '../../src/page/session/session-error.js';
 import { complain, go, problemHere, step } from '../../src/page/state.js';
@@ -38,4 +39,26 @@ test('a problem in a step that was left is shown only there, and once', () => {
   expect(problemHere.value).toBeUndefined();
   go('explore');
   expect(problemHere.value).toBeUndefined();
+});
+
+test('a fetched file is called what its address ends with, also if that is no valid text', async () => {
+  const posted: { input: { source: { name: string } } }[] = [];
+  class FakeWorker {
+    postMessage(request: (typeof posted)[number]): void {
+      posted.push(request);
+    }
+  }
+  vi.stubGlobal('Worker', FakeWorker);
+  vi.stubGlobal('SESSION', './session.js');
+  vi.stubGlobal('document', { baseURI: 'http://host/', documentElement: { dataset: {} } });
+  vi.stubGlobal('location', { href: 'http://host/' });
+  vi.stubGlobal('fetch', async () => new Response('ann,tea'));
+  for (const name of ['a%20b.csv', '100%.csv', '%FF.csv']) void openUrl(`https://tables.example/${name}`);
+  await vi.waitFor(() =>
+    expect(posted.flatMap(({ input }) => input?.source.name ?? [])).toEqual([
+      'a b.csv',
+      '100%.csv',
+      '%FF.csv',
+    ]),
+  );
 });
