@@ -23,12 +23,16 @@ export function Figure({ name, of, inputs, caption, table }: FigureProps) {
   const frame = useRef<HTMLElement>(null);
   const [width, setWidth] = useState(0);
   const [shown, setShown] = useState<Shown | undefined>(undefined);
+  const images = useRef<readonly string[]>([]);
   useEffect(() => {
     const observer = new ResizeObserver(([entry]) =>
       setWidth(Math.max(280, Math.min(900, Math.floor(entry.contentRect.width)))),
     );
     observer.observe(frame.current!);
-    return () => observer.disconnect();
+    return () => {
+      observer.disconnect();
+      release(images.current);
+    };
   }, []);
   useEffect(() => {
     if (width === 0) return undefined;
@@ -41,10 +45,10 @@ export function Figure({ name, of, inputs, caption, table }: FigureProps) {
       // Shown when the images are decoded, so that a chart that is drawn again does not flicker.
       await Promise.all(urls.map((url) => decoded(url)));
       if (gone) return release(urls);
-      setShown((before) => {
-        if (before) setTimeout(() => release(before.urls), 1000);
-        return { urls, small: drawn.small, chart: drawn.wide };
-      });
+      const before = images.current;
+      images.current = urls;
+      setTimeout(() => release(before), 1000);
+      setShown({ urls, small: drawn.small, chart: drawn.wide });
     });
     return () => {
       gone = true;
