@@ -28,7 +28,8 @@ export function RecommendedList({
   readonly open: string | undefined;
   onOpen(item: string): void;
 }) {
-  const most = Math.max(...answer.items.map(({ score, high }) => high ?? score));
+  // Scores of rankers may be below 0: such an item has no bar.
+  const most = Math.max(0, ...answer.items.map(({ score, high }) => high ?? score)) || 1;
   const { common, each } = mainReasons(answer.items, names.value, (item) => itemName(item, MOST_OF_NAME));
   return (
     <>
