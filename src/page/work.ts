@@ -45,7 +45,7 @@ export async function perform<M extends Method>(
   const asked: Asked<M> = ask(method, input, {
     onProgress: (progress) => {
       const now = work.value;
-      if (!now || now.began !== began) return;
+      if (!now || now.cancel !== asked.cancel) return;
       const same = now.progress?.stage === progress.stage;
       // After the stage that converges, only the rest is expected.
       const isRest = now.progress?.expected !== undefined && progress.expected === undefined;
@@ -61,7 +61,7 @@ export async function perform<M extends Method>(
   const stage = { began, from: 0 };
   work.value = { title, began, expected, after, progress: undefined, stage, cancel: asked.cancel };
   const answer = await answerOf(asked, of);
-  if (work.value?.began === began) work.value = undefined;
+  if (work.value?.cancel === asked.cancel) work.value = undefined;
   return answer;
 }
 
