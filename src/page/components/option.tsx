@@ -5,7 +5,7 @@ import type { NumberOption as Declared } from '../../options/declare.js';
 import { columnName } from '../../report/words/info.js';
 import { capital } from '../../text/phrases.js';
 import { LABELS } from '../control-labels.js';
-import { SETTINGS, type Settings } from '../settings.js';
+import { SETTINGS } from '../settings.js';
 import { change, settings } from '../state.js';
 import { Select } from './controls.js';
 
@@ -93,28 +93,6 @@ export function ColumnOption({
         // A visitor who chooses a column of counts wants the counts kept.
         change({ [name]: value, ...(name === 'count' && { multigraph: value !== undefined || undefined }) });
       }}
-    />
-  );
-}
-
-export function ChoiceOption({
-  name,
-  label,
-  choices,
-  about,
-}: {
-  readonly name: keyof Settings;
-  readonly label: string;
-  readonly choices: readonly (readonly [string, string])[];
-  readonly about: string;
-}) {
-  return (
-    <Select
-      label={label}
-      value={String(settings.value[name])}
-      choices={choices}
-      about={about}
-      onChange={(value) => change({ [name]: value } as Partial<Settings>)}
     />
   );
 }

@@ -7,7 +7,7 @@ import { ComparedLists } from '../components/compared-lists.js';
 import { Button, Checkbox, Fact, Form, Select } from '../components/controls.js';
 import { Figure } from '../components/figure.js';
 import { useArrival } from '../components/hooks.js';
-import { ChoiceOption, NumberOption } from '../components/option.js';
+import { NumberOption } from '../components/option.js';
 import { predictionCells } from '../components/prediction-table.js';
 import { numbers, Table } from '../components/table.js';
 import { Linked, Term } from '../components/term.js';
@@ -132,7 +132,7 @@ function Choice({
 }
 
 function Settings() {
-  const { holdOut } = settings.value;
+  const { holdOut, model, engine } = settings.value;
   const slow = PURPOSES.some(
     (purpose) => needOf(purpose).seconds > 60 || needOf(purpose).bytes > memoryCap(),
   );
@@ -147,25 +147,25 @@ function Settings() {
             label={LABELS.features}
             about="Number of tastes or topics in the model that describes the data"
           />
-          <ChoiceOption
-            name="model"
+          <Select
             label={LABELS.model}
-            choices={MODEL_KINDS.map(
-              (kind) => [kind, kind === 'auto' ? 'chosen for each side' : kind] as const,
-            )}
+            value={model}
+            choices={MODEL_KINDS.map((kind) => [kind, kind === 'auto' ? 'chosen for each side' : kind])}
             about="Sparse or dense: chosen for each side by the data, or the same for both"
+            onChange={(kind) => change({ model: kind })}
           />
           <NumberOption name="seed" label={LABELS.seed} />
           <NumberOption name="iterations" label={LABELS.iterations} />
-          <ChoiceOption
-            name="engine"
+          <Select
             label={LABELS.engine}
+            value={engine}
             choices={[
               ['auto', 'fastest available'],
               ['cpu', 'threads'],
               ['gpu', 'GPU'],
             ]}
             about="All engines give the same numbers within their tolerance"
+            onChange={(value) => change({ engine: value })}
           />
         </div>
         <div class="choices">
