@@ -124,15 +124,8 @@ export interface ModelSummary {
   readonly attributes?: readonly FilterColumn[] | undefined;
 }
 
-export interface Score {
-  /** The model, or undefined for the list of popular items. */
-  readonly purpose: Purpose | undefined;
-  readonly recall: number;
-  readonly ndcg: number;
-}
-
 /** How well each model lists the hidden items of the held-out users, the best first. */
-export interface Comparison extends ComparedLists<Score> {
+export interface Comparison extends ComparedLists {
   /** What the figures leave out, in words. */
   readonly leftOut: string;
 }

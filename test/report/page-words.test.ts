@@ -55,9 +55,9 @@ describe('what the page says about the machine', () => {
 describe('the two models of the page', () => {
   it('are compared in a sentence that begins with the better one', () => {
     const scores = [
-      { purpose: 'understand', recall: 0.41 },
-      { purpose: undefined, recall: 0.2 },
-      { purpose: 'recommend', recall: 0.58 },
+      { purpose: 'understand', recall: 0.41, ndcg: 0.3 },
+      { purpose: undefined, recall: 0.2, ndcg: 0.3 },
+      { purpose: 'recommend', recall: 0.58, ndcg: 0.3 },
     ] as const;
     expect(
       comparisonWords({ scores, best: 'recommend', n: 20, users: 815, items: 674 }, USERS_AND_ITEMS),

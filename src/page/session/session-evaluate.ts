@@ -5,8 +5,9 @@ import { fitBaseline } from '../../evaluate/baselines/fit-baseline.js';
 import { type Evaluation, evaluateModel } from '../../evaluate/evaluate.js';
 import type { Model } from '../../fit/model.js';
 import { intervalWords, leftOutWords, surpriseWords } from '../../report/words/evaluation.js';
+import type { Purpose, Score } from '../../report/words/page.js';
 import type { Split } from '../../sample/split-types.js';
-import type { Api, Comparison, EvaluationSummary, Purpose, Score } from '../protocol.js';
+import type { Api, Comparison, EvaluationSummary } from '../protocol.js';
 import type { Task } from './session.js';
 import { currentModel, currentSplit, sessionModels } from './session-model.js';
 

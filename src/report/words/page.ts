@@ -24,15 +24,15 @@ export const PURPOSE_TITLES: Readonly<Record<Purpose, string>> = {
   recommend: 'the ranker',
 };
 
-interface Score {
-  /** The model, or undefined for the list of popular items. */
+/** How much of what held-out users have is in the lists of a model, or of popular items. */
+export interface Score {
   readonly purpose: Purpose | undefined;
   readonly recall: number;
+  readonly ndcg: number;
 }
 
-/** How much of what held-out users have is in the lists of each model. */
-export interface ComparedLists<S extends Score = Score> {
-  readonly scores: readonly S[];
+export interface ComparedLists {
+  readonly scores: readonly Score[];
   /** The model whose lists are better. */
   readonly best: Purpose;
   readonly n: number;
