@@ -205,6 +205,7 @@ export interface NearItem extends SimilarItem {
 
 export interface Forecast {
   readonly found: GrowthForecast;
+  readonly seed: number;
   /** Whether the data have counts, which a forecast ignores. */
   readonly multigraph: boolean;
 }
@@ -218,6 +219,7 @@ export interface AuditedColumns {
 
 export interface Audited {
   readonly audit: SplitAudit;
+  readonly seed: number;
   readonly names: SideNames;
   readonly columns: { readonly train: AuditedColumns; readonly test: AuditedColumns };
 }

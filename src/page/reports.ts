@@ -28,16 +28,12 @@ export function checkReport(data: Opened, check: SparsityCheck, seed: number): s
   });
 }
 
-export function forecastReport(
-  { source, names, fingerprint }: Opened,
-  { found }: Forecast,
-  seed: number,
-): string {
+export function forecastReport({ source, names, fingerprint }: Opened, { found, seed }: Forecast): string {
   const charts = growthPictures(newDocument(), found, names);
   return renderForecastPage({ source, found, names, charts, seed, fingerprint });
 }
 
-export function auditReport(source: string, { audit, names }: Audited, seed: number): string {
+export function auditReport(source: string, { audit, names, seed }: Audited): string {
   return renderAuditPage({ source, audit, names, seed });
 }
 

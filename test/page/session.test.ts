@@ -4,6 +4,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { FitChoice, Purpose } from '../../src/page/protocol.js';
 import { answerRead, timesIfRead } from '../../src/page/session/session-data.js';
 import { answerExport } from '../../src/page/session/session-export.js';
+import { answerAudit, answerForecast } from '../../src/page/session/session-growth.js';
 import { answerFit, currentModel, currentSplit } from '../../src/page/session/session-model.js';
 
 const task = { signal: new AbortController().signal };
@@ -72,4 +73,11 @@ test('the list of one user is a file of that user, with safe characters; lists w
   await expect(answerExport({ ...all, exclude: items }, task)).rejects.toThrow(
     'no items are left to list: change the filter, or show hidden items again',
   );
+});
+
+test('a forecast and an audit say which seed they have, since the setting may change before they are saved', async () => {
+  const growth = { time: undefined, next: undefined, usersTimes: 1.5, seed: 7 };
+  expect((await answerForecast(growth, task)).seed).toBe(7);
+  const tables = { train: { name: 'train.csv', blob }, test: { name: 'test.csv', blob } };
+  expect((await answerAudit({ ...tables, seed: 9 }, task)).seed).toBe(9);
 });

@@ -19,7 +19,7 @@ export async function answerForecast(
   const data = time === undefined ? { graph, values: undefined } : await timedData(timeColumn(time), task);
   const growth = next === undefined ? { usersTimes } : { next };
   const found = await forecastGrowth(data.graph, { ...growth, times: data.values, draws: 0, seed, ...task });
-  return { found, multigraph: graph.multigraph };
+  return { found, seed, multigraph: graph.multigraph };
 }
 
 /** The columns of both tables are guessed; both have times, or neither. */
@@ -40,6 +40,7 @@ export async function answerAudit({ train, test, seed }: Api['audit'][0], task: 
   );
   return {
     audit,
+    seed,
     names: first.graph.names ?? USERS_AND_ITEMS,
     columns: { train: first.columns, test: second.columns },
   };

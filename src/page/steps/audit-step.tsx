@@ -9,7 +9,7 @@ import { save } from '../components/save.js';
 import { Table } from '../components/table.js';
 import { Term } from '../components/term.js';
 import type { Audited, AuditedColumns } from '../protocol.js';
-import { audited, auditFiles, settings } from '../state.js';
+import { audited, auditFiles } from '../state.js';
 
 const PARTS = [
   ['train', 'Training table'],
@@ -99,7 +99,7 @@ function Checks({ found }: { readonly found: Audited }) {
           onClick={async () => {
             const { auditReport } = await import('../reports.js');
             const { train, test } = auditFiles.value;
-            const page = auditReport(`${train!.name} and ${test!.name}`, found, settings.value.seed);
+            const page = auditReport(`${train!.name} and ${test!.name}`, found);
             save('audit.html', page, 'text/html');
           }}
         >

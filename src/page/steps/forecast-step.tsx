@@ -160,8 +160,7 @@ function Found({ forecast: { found, multigraph } }: { readonly forecast: Forecas
         <Button
           onClick={async () => {
             const { forecastReport } = await import('../reports.js');
-            const page = forecastReport(opened.value!, forecast.value!, settings.value.seed);
-            save('forecast.html', page, 'text/html');
+            save('forecast.html', forecastReport(opened.value!, forecast.value!), 'text/html');
           }}
         >
           Save the forecast
