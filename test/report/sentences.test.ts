@@ -7,12 +7,12 @@ import { checkTerms, studyTerms } from '../../src/report/pages/term-definitions.
 import { blendWords, noBlendWords } from '../../src/report/words/blend.js';
 import {
   againstWords,
-  betterRanker,
   intervalWords,
   leftOutWords,
   noPredictiveCheck,
   popularityWords,
   rankedDefinition,
+  rankingAdvice,
   surpriseWords,
 } from '../../src/report/words/evaluation.js';
 import {
@@ -62,8 +62,7 @@ function popularityIsNear(): void {
   beside(above, below);
   beside(unsure, above);
   beside(unsure, unsure);
-  const { text, commands } = betterRanker('my parts');
-  say(text, ...commands);
+  say(...rankingAdvice('my parts'));
 }
 
 function sparsity(): void {

@@ -20,10 +20,14 @@ import {
   evaluationJson,
   evaluationText,
   type Printed,
-  rankingAdvice,
 } from '../../report/terminal/evaluate.js';
 import { wrap } from '../../report/terminal/text-table.js';
-import { againstWords, attributeWords, popularityWords } from '../../report/words/evaluation.js';
+import {
+  againstWords,
+  attributeWords,
+  popularityWords,
+  rankingAdvice,
+} from '../../report/words/evaluation.js';
 import {
   frameOfPartition,
   frameOfSplit,

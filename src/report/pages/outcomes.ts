@@ -6,7 +6,6 @@ import {
   type Comparison,
   gapToBest,
   LEADERBOARD_METRICS,
-  type Leaderboard,
   type LeaderboardMetric,
   type LeaderboardRow,
   leaderboardFigure,
@@ -31,7 +30,7 @@ import { methodTitle, shortName, skippedWords } from '../words/methods.js';
 import { statisticValue } from '../words/prediction.js';
 import { leftWords } from '../words/ranking.js';
 import type { StudyVerdict } from '../words/study.js';
-import { listNotes, missingNotes } from '../words/table-evaluation.js';
+import { givenListsWords } from '../words/table-evaluation.js';
 import { type Content, fold, type Html, html, numbers } from './html.js';
 import { term } from './page.js';
 import { picture, table } from './sections.js';
@@ -179,30 +178,14 @@ ${term('error', 'standard error')}. To compare two methods, use the ${term('pair
       fold('How the baselines were tuned', tuningTable(shown)),
     leaderboard.skipped.map((skipped) => html`<p>${skippedWords(skipped, leaderboard)}</p>`),
     ceiling && ceilingTable(shown, ceiling),
-    results.runs[0].lists.map(({ name, ...notes }) => {
-      const said = [
-        ...missingNotes(notes.missing, rows[0].all.users, names),
-        ...listNotes(notes, leaderboard.n, names),
-      ];
-      return said.length > 0 && html`<p>Lists ${name}: ${said.join(' ')}</p>`;
-    }),
-    html`<p>${leftWords(results, names)}</p>`,
-    ...rankerAges(results.runs[0], names).map((words) => html`<p>${words}</p>`),
+    [...givenListsWords(results), leftWords(results, names), ...rankerAges(results.runs[0], names)].map(
+      (words) => html`<p>${words}</p>`,
+    ),
   ];
 }
 
 /** The leaderboard of the first run, its rows by recall, and what they are called. */
-interface ShownLeaderboard {
-  readonly leaderboard: Leaderboard;
-  readonly rows: readonly LeaderboardRow[];
-  readonly names: SideNames;
-  /** The title of a row by its id. */
-  title(id: string | undefined): string;
-  /** The title of a row, with what it means one click away. */
-  term(row: LeaderboardRow): Content;
-}
-
-function shownLeaderboard({ runs, check: { names } }: StudyResults): ShownLeaderboard {
+function shownLeaderboard({ runs, check: { names } }: StudyResults) {
   const { leaderboard } = runs[0];
   const titles = new Map(leaderboard.rows.map((row) => [row.id, methodTitle(row, leaderboard, names)]));
   const title = (id: string | undefined) => titles.get(id ?? '') ?? '';
@@ -211,9 +194,11 @@ function shownLeaderboard({ runs, check: { names } }: StudyResults): ShownLeader
     rows: byRecall(leaderboard),
     names,
     title,
-    term: ({ id, model, kind }) => term(model ? `${model}-model` : kind, title(id)),
+    /** The title of a row, with what it means one click away. */
+    term: ({ id, model, kind }: LeaderboardRow) => term(model ? `${model}-model` : kind, title(id)),
   };
 }
+type ShownLeaderboard = ReturnType<typeof shownLeaderboard>;
 
 /** Rows that follow one another, with paired intervals. */
 function neighboursTable({ leaderboard, title }: ShownLeaderboard): Html {

@@ -12,7 +12,7 @@ import { shown } from '../../text/untrusted.js';
 import type { StudyPicture } from '../charts/study.js';
 import { countWords } from '../words/fit.js';
 import { readingSentences } from '../words/reading.js';
-import { sidePriorWords } from '../words/side-prior.js';
+import { autoPriorWords } from '../words/side-prior.js';
 import { evidenceWords, sparsityWords } from '../words/sparsity.js';
 import { type Column, type Content, facts, fold, Html, html, numbers, table as plainTable } from './html.js';
 import { term } from './page.js';
@@ -181,15 +181,15 @@ ${users.many} and ${items.many}, not edges, so that the test set looks like the 
   ];
 }
 
-export function fitsSection({ runs, receipt, chosen, check }: StudyResults): Content {
+export function fitsSection(results: StudyResults): Content {
+  const { runs, receipt, chosen, check } = results;
   const { users, items } = check.names;
   const { fits } = runs[0];
   const { settings } = receipt;
   const several = settings.features.length > 1;
   const models = modelsOf(settings);
   const ofChosen = fits.filter((f) => f.features === chosen.features);
-  const auto = ofChosen.find((f) => f.model === 'auto');
-  const train = runs[0].split.train;
+  const priors = autoPriorWords(results);
   const both = (pair: BySide<number>, show: (x: number) => string) =>
     `${show(pair.users)}, ${show(pair.items)}`;
   return [
@@ -200,8 +200,8 @@ ${term('sparse-model', 'sparse')} model, which expects unseen ${users.many} and 
 ${term('dense-model', 'dense')} model, which expects none`
         : html` as ${term(`${models[0]}-model`, `${article(models[0])} model`)}`
     }, with ${several ? 'different numbers of ' : html`${chosen.features} `}${term('features', 'features')}.</p>`,
-    auto &&
-      html`<p>What the auto model found:</p><ul class="steps">${sidePriorWords(auto.sides, { seen: train, names: check.names, features: auto.features, training: true }).map((sentence) => html`<li>${sentence}</li>`)}</ul>`,
+    priors.length > 0 &&
+      html`<p>What the auto model found:</p><ul class="steps">${priors.map((sentence) => html`<li>${sentence}</li>`)}</ul>`,
     fold('All fits', [
       table(
         [

@@ -23,7 +23,6 @@ import { fixed, grouped } from '../../text/numbers.js';
 import { many, present } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import {
-  betterRanker,
   intervalWords,
   leftOutWords,
   noPredictiveCheck,
@@ -193,9 +192,4 @@ function describePredictive(check: PredictiveCheck, drawsGiven: DrawsGiven, name
     }),
   ]);
   return `Predictive checks (${many(check.count, 'draw')}, ${drawsGiven})\n${table}`;
-}
-
-export function rankingAdvice(folder: string): string[] {
-  const { text, commands } = betterRanker(folder);
-  return [wrap(text), ...commands.map((line) => `  ${line}`)];
 }

@@ -22,10 +22,10 @@ import { countWords, featureChoiceWords } from '../words/fit.js';
 import { methodTitle, shortName, skippedWords } from '../words/methods.js';
 import { correctedWords, predictionQuestion, statisticValue } from '../words/prediction.js';
 import { leftWords, RANKING_QUESTION } from '../words/ranking.js';
-import { sidePriorWords } from '../words/side-prior.js';
+import { autoPriorWords } from '../words/side-prior.js';
 import { sparsityWords } from '../words/sparsity.js';
 import { type StudyVerdict, studyVerdicts } from '../words/study.js';
-import { listNotes, missingNotes } from '../words/table-evaluation.js';
+import { givenListsWords } from '../words/table-evaluation.js';
 import { paragraphs, textTable, wrap, wrapAll, wrapLines } from './text-table.js';
 
 /** The text of results.json, the same from the command line and from the page. */
@@ -92,12 +92,6 @@ export function describeStudy(results: StudyResults, reading: string): string {
       ...LEADERBOARD_METRICS.map((metric) => cell(row, metric)),
     ]),
   ]);
-  const listed = runs[0].lists.flatMap(({ name, ...notes }) =>
-    [
-      ...missingNotes(notes.missing, leaderboard.rows[0].all.users, names),
-      ...listNotes(notes, leaderboard.n, names),
-    ].map((note) => `Lists ${name}: ${note}`),
-  );
   const steps = recommendSteps(decideRanking(results), results);
   return paragraphs([
     present([
@@ -108,7 +102,7 @@ export function describeStudy(results: StudyResults, reading: string): string {
     wrapAll([
       `Is it sparse?  ${verdicts.sparsity.headline}.`,
       [...verdicts.sparsity.details, verdicts.sparsity.text].join(' '),
-      describePriors(results),
+      autoPriorWords(results).join(' ') || undefined,
       runs[0].counts && countWords(runs[0].counts, names),
     ]),
     verdicts.prediction && describePredictions(verdicts.prediction, results),
@@ -119,7 +113,7 @@ export function describeStudy(results: StudyResults, reading: string): string {
         [verdicts.ranking.text, ...verdicts.ranking.details].join(' '),
         leftWords(results, names),
         ...rankerAges(runs[0], names),
-        ...listed,
+        ...givenListsWords(results),
         ...leaderboard.skipped.map((skipped) => skippedWords(skipped, leaderboard)),
       ]),
     ].join('\n'),
@@ -127,19 +121,6 @@ export function describeStudy(results: StudyResults, reading: string): string {
     steps.map(({ text, command }) => `${wrap(text)}\n  ${command}`).join('\n'),
     `${short(receipt.seconds)} s in all.`,
   ]);
-}
-
-/** What the auto model found of each side. */
-function describePriors(results: StudyResults): string | undefined {
-  const auto = chosenFits(results).find((fit) => fit.model === 'auto');
-  if (!auto) return undefined;
-  const words = sidePriorWords(auto.sides, {
-    seen: results.runs[0].split.train,
-    names: results.check.names,
-    features: auto.features,
-    training: true,
-  });
-  return words.join(' ');
 }
 
 function describePredictions(verdict: StudyVerdict, results: StudyResults): string {

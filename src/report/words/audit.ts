@@ -20,29 +20,16 @@ const CHECK_TITLES: Readonly<Record<CheckName, string>> = {
   negativeControl: 'negative control',
 };
 
-/** A check in words. */
-interface CheckText {
-  /** 'degree bias of the customers'. */
-  readonly title: string;
-  readonly verdict: AuditVerdict;
-  /** The figure of the check, that of a fair split, and the range that is fine. */
-  readonly figures: readonly [found: string, fair: string, fine: string];
-  /** What it found, in a sentence. */
-  readonly words: string;
-  /** What to do if it is not fine. */
-  readonly advice: string | undefined;
-}
-
 /** The answer of an audit, and each check in words. */
-export function auditWords(
-  audit: Pick<SplitAudit, 'verdict' | 'checks'>,
-  names: SideNames,
-): { readonly answer: string; readonly checks: readonly CheckText[] } {
+export function auditWords(audit: Pick<SplitAudit, 'verdict' | 'checks'>, names: SideNames) {
   const checks = audit.checks.map((check) => ({
+    /** 'degree bias of the customers'. */
     title: checkTitle(check, names),
     verdict: check.verdict,
     figures: checkFigures(check),
+    /** What it found, in a sentence. */
     words: checkWords(check, names),
+    /** What to do if it is not fine. */
     advice: check.verdict === 'fine' ? undefined : ADVICE[check.name](names),
   }));
   return { answer: auditAnswer(audit), checks };
@@ -60,7 +47,8 @@ export const CHECK_COLUMNS = ['check', 'verdict', 'found', 'fair split', 'fine i
 export const CHECK_NOTE =
   'Found: the figure of this split. Fair split: the average of fair splits of these data. Fine if: the range that is still fine.';
 
-function checkFigures(check: AuditCheck): CheckText['figures'] {
+/** The figure of the check, that of a fair split, and the range that is fine. */
+function checkFigures(check: AuditCheck): readonly [found: string, fair: string, fine: string] {
   const { name, value, expected, low, high, figures } = check;
   const byTime = figures.byTime ? 'anything: split by time' : undefined;
   switch (name) {

@@ -135,19 +135,14 @@ function standing({ difference }: RankingComparison, n: number, names: SideNames
   ]).join(', ');
 }
 
-/** The commands that fit and evaluate a ranker instead. */
-export function betterRanker(folder: string): {
-  readonly text: string;
-  readonly commands: readonly string[];
-} {
+/** Why to fit a ranker instead, and the commands that fit and evaluate it. */
+export function rankingAdvice(folder: string): string[] {
   const file = 'ranker.safetensors';
-  return {
-    text: 'This model was fitted to explain the data. To recommend, compare it with a ranker:',
-    commands: [
-      command(['fit', folder, '--method', 'ranking', '-o', file]),
-      command(['evaluate', file, folder]),
-    ],
-  };
+  return [
+    'This model explains the data. To recommend, compare it with a ranker:',
+    `  ${command(['fit', folder, '--method', 'ranking', '-o', file])}`,
+    `  ${command(['evaluate', file, folder])}`,
+  ];
 }
 
 const CORRECTED =

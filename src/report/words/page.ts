@@ -152,10 +152,7 @@ export interface PageMachine {
 }
 
 /** A word or two for the badge, and why. */
-export function machineWords({ isolated, cores, gpu }: PageMachine): {
-  readonly badge: string;
-  readonly why: string;
-} {
+export function machineWords({ isolated, cores, gpu }: PageMachine) {
   const threads = isolated ? `${cores} ${cores === 1 ? 'thread' : 'threads'}` : 'one thread';
   const alone = isolated
     ? `This tab may share memory between threads, so it computes on ${cores === 1 ? 'the one core' : `all ${cores} cores`}.`

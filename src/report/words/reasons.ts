@@ -17,26 +17,19 @@ export const AGAINST_WORDS =
 export const usualWords = (names: SideNames) =>
   `Percentages are fractions of the score; “usually” is the fraction in the average score of ${article(names.items.one)} for this ${names.users.one} (docs/recommending.md).`;
 
-/** Why an item is listed. */
-interface ReasonLines {
-  /** One line for the user's items, one for the features. */
-  readonly lines: readonly string[];
-  /** Whether a printed contribution is below 0 or above 100 %. */
-  readonly against: boolean;
-  /** Whether it names usual fractions. */
-  readonly usual: boolean;
-}
-
 /** Items named in one line. */
 const MOST_REASONS = 3;
 
-/** `name` writes an id as the reader knows it. */
+/**
+ * Why an item is listed: a line for the user's items, and one for the features. `name` writes an id as the reader knows it.
+ * `against`: whether a printed contribution is below 0 or above 100 %. `usual`: whether usual fractions are named.
+ */
 export function reasonWords(
   { items, others, features, otherFeatures, direct, attributes, rest }: Reasons,
   score: number,
   names: SideNames,
   name: (id: string) => string,
-): ReasonLines {
+) {
   if (score === 0) {
     return {
       lines: [`none of this ${names.users.one}’s ${names.items.many} contributes to the score`],
@@ -149,24 +142,14 @@ interface ReasonedItem {
   readonly reasons?: Reasons | undefined;
 }
 
-interface MainReasons {
-  /** The reason that many items share, and how many. */
-  readonly common: string | undefined;
-  /** The other reasons, '' where an item has the common one or none. */
-  readonly each: readonly string[];
-}
-
 /** Items that a main reason names. */
 const NAMED = 2;
 /** A reason of this share of a list is said once, if the list has a few items. */
 const COMMON_SHARE = 0.5;
 const FEW = 3;
 
-export function mainReasons(
-  items: readonly ReasonedItem[],
-  names: SideNames,
-  name: (id: string) => string,
-): MainReasons {
+/** The reason that many items share and how many, and the other reasons: '' where an item has the common one or none. */
+export function mainReasons(items: readonly ReasonedItem[], names: SideNames, name: (id: string) => string) {
   const each = items.map((item) => mainReason(item, names, name));
   const counts = new Map<string, number>();
   for (const reason of each) if (reason !== '') counts.set(reason, (counts.get(reason) ?? 0) + 1);

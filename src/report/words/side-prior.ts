@@ -2,6 +2,7 @@
 
 import type { SideReport, SidesReport } from '../../fit/sides/side-prior.js';
 import { type BySide, otherSide, SIDES, type SideName } from '../../graph/graph.js';
+import { chosenFits, type StudyResults } from '../../study/results.js';
 import { fixed, grouped, short } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
@@ -20,6 +21,14 @@ interface SidePriorContext {
 export function sidePriorWords(sides: SidesReport, context: SidePriorContext): string[] {
   const start = context.training ? 'Training part: ' : '';
   return SIDES.map((side) => `${start}${sideWords(sides[side], side, context, start !== '')}`);
+}
+
+/** The same of a study's auto model; empty if it has none. */
+export function autoPriorWords(results: StudyResults): string[] {
+  const { split } = results.runs[0];
+  const auto = chosenFits(results).find(({ model }) => model === 'auto');
+  const context = { seen: split.train, names: results.check.names, training: true };
+  return auto ? sidePriorWords(auto.sides, { ...context, features: auto.features }) : [];
 }
 
 function sideWords(

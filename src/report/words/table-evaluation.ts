@@ -3,6 +3,7 @@
 import type { ListComparison, ListSource, TablesEvaluation } from '../../evaluate/evaluate-tables.js';
 import { METRICS } from '../../metrics/definitions.js';
 import type { ListMetricName } from '../../options/names.js';
+import type { StudyResults } from '../../study/results.js';
 import { grouped } from '../../text/numbers.js';
 import { capital, many, present, were } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
@@ -72,14 +73,24 @@ function popularityWords(
 }
 
 /** Users with a history for whom lists have nothing. */
-export function missingNotes(missing: number, users: number, names: SideNames): string[] {
+function missingNotes(missing: number, users: number, names: SideNames): string[] {
   return missing === 0
     ? []
     : [`${capital(many(missing, names.users))} of ${grouped(users)} had no list; their metrics are 0.`];
 }
 
+/** The same of each of a study's lists that were made elsewhere, if something is to be said. */
+export function givenListsWords({ runs, check: { names } }: StudyResults): string[] {
+  const [{ leaderboard, lists }] = runs;
+  return lists.flatMap(({ name, ...found }) => {
+    const missing = missingNotes(found.missing, leaderboard.rows[0].all.users, names);
+    const notes = [...missing, ...listNotes(found, leaderboard.n, names)];
+    return notes.length > 0 ? [`Lists ${name}: ${notes.join(' ')}`] : [];
+  });
+}
+
 /** What happened to lists that were made elsewhere. */
-export function listNotes(
+function listNotes(
   { seenPairs, unknownPairs, shortLists, otherUsers }: NonNullable<TablesEvaluation['given']>,
   longest: number,
   names: SideNames,
