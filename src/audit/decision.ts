@@ -70,7 +70,8 @@ export interface Decision {
 }
 
 const LIST = 20;
-const HELD_OUT = 0.2;
+/** The fraction that each split holds out. */
+export const HELD_OUT = 0.2;
 
 /**
  * Fits and evaluates every method on every kind of split. Takes as long as fifteen fits.

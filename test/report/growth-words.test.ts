@@ -3,6 +3,8 @@ import { type AuditCheck, CHECKS, VERDICTS } from '../../src/audit/checks.js';
 import type { Decision } from '../../src/audit/decision.js';
 import { REFUSALS } from '../../src/forecast/backtest.js';
 import type { GrowthForecast } from '../../src/forecast/forecast.js';
+import { renderAuditPage } from '../../src/report/pages/audit.js';
+import { auditText } from '../../src/report/terminal/audit.js';
 import { auditWords, CHECK_COLUMNS, decisionWords } from '../../src/report/words/audit.js';
 import {
   backtestWords,
@@ -208,6 +210,20 @@ describe('the words of an audit', () => {
       } as Decision);
       expect(said).toMatch(/ranker .* and EASE/);
       expect(said).toMatch(/0\.20 \(random users and items; random pairs\)/);
+    }
+  });
+
+  it('of a decision name the methods that were left out, on the terminal and on the page', () => {
+    const audit = { verdict: 'fine', checks: [], parts: {}, separateUsers: true } as const;
+    const skipped = [{ name: 'ease', message: 'too many products' } as const];
+    const decision: Decision = {
+      ...{ n: 20, agreement: [], another: 'no' },
+      leaderboards: [{ split: 'pq', users: 10, rows: [], skipped }],
+    };
+    const page = renderAuditPage({ source: 'split', audit, decision, names, seed: 1 });
+    for (const said of [page, auditText('split', audit, decision, names, [], [])]) {
+      expect(said).toContain('Left out: EASE: too many products.');
+      expect(said).toContain('10 customers');
     }
   });
 });

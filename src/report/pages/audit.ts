@@ -1,9 +1,9 @@
 // audit.html: what the audit of a split found.
 
 import type { SplitAudit } from '../../audit/audit.js';
-import type { Decision } from '../../audit/decision.js';
+import { type Decision, HELD_OUT } from '../../audit/decision.js';
 import { fixed, grouped, percent } from '../../text/numbers.js';
-import { capital } from '../../text/phrases.js';
+import { capital, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { VERSION } from '../../version.js';
 import {
@@ -12,6 +12,7 @@ import {
   CHECK_NOTE,
   comparedMethodTitle,
   decisionWords,
+  leftOutWords,
   SPLIT_KIND_TITLES,
 } from '../words/audit.js';
 import { type Content, html, numbers, table } from './html.js';
@@ -51,7 +52,7 @@ export function renderAuditPage(page: AuditPage): string {
       decision && {
         id: 'decision',
         title: 'Would another split have another winner?',
-        body: leaderboards(decision),
+        body: leaderboards(decision, names),
       },
     ],
     footer: html`Made by graphex ${VERSION} with seed ${page.seed}. docs/audit.md reports the error rates of these checks.`,
@@ -74,10 +75,10 @@ function checksBody(checks: ReturnType<typeof auditWords>['checks']): Content {
   ];
 }
 
-function leaderboards(decision: Decision): Content {
+function leaderboards(decision: Decision, names: SideNames): Content {
   return [
     html`<p>${decisionWords(decision)}</p>`,
-    decision.leaderboards.map(({ split, users, rows }) =>
+    decision.leaderboards.map(({ split, users, rows, skipped }) => [
       table(
         [
           { label: capital(SPLIT_KIND_TITLES[split]) },
@@ -90,8 +91,9 @@ function leaderboards(decision: Decision): Content {
             ? `${fixed(behind.difference, 4)} (${fixed(behind.low, 4)} … ${fixed(behind.high, 4)})`
             : 'wins',
         ]),
-        `Evaluated on ${grouped(users)} users; ${percent(0.2)} are held out.`,
+        `Evaluated on ${many(users, names.users)}; ${percent(HELD_OUT)} are held out.`,
       ),
-    ),
+      leftOutWords({ skipped }).map((words) => html`<p>${words}</p>`),
+    ]),
   ];
 }

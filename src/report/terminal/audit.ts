@@ -2,7 +2,8 @@
 
 import type { SplitAudit } from '../../audit/audit.js';
 import type { Decision } from '../../audit/decision.js';
-import { fixed, grouped } from '../../text/numbers.js';
+import { fixed } from '../../text/numbers.js';
+import { many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import {
   auditWords,
@@ -10,6 +11,7 @@ import {
   CHECK_NOTE,
   comparedMethodTitle,
   decisionWords,
+  leftOutWords,
   SPLIT_KIND_TITLES,
 } from '../words/audit.js';
 import { nextLine, paragraphs, textTable, wrap, wrapAll } from './text-table.js';
@@ -35,17 +37,17 @@ export function auditText(
     `${source}: ${audit.verdict}`,
     `${table}\n${wrap(CHECK_NOTE)}`,
     wrapAll([answer, ...notes]),
-    ...(decision ? describeDecision(decision) : []),
+    ...(decision ? describeDecision(decision, names) : []),
     written.length > 0 && `wrote ${written.join(', ')}\n${nextLine(...next)}`,
   ]);
 }
 
-function describeDecision(decision: Decision): string[] {
+function describeDecision(decision: Decision, names: SideNames): string[] {
   return [
     ...decision.leaderboards.map(({ split, users, rows, skipped }) => {
       const table = textTable([
         [
-          `${SPLIT_KIND_TITLES[split]}, ${grouped(users)} users`,
+          `${SPLIT_KIND_TITLES[split]}, ${many(users, names.users)}`,
           `nDCG@${decision.n}`,
           'behind the winner',
           '95 % interval',
@@ -57,8 +59,7 @@ function describeDecision(decision: Decision): string[] {
           behind ? `${fixed(behind.low, 4)} … ${fixed(behind.high, 4)}` : '',
         ]),
       ]);
-      const left = skipped.map(({ name, message }) => `Left out: ${comparedMethodTitle(name)}: ${message}.`);
-      return [table, ...left.map((line) => wrap(line))].join('\n');
+      return paragraphs([table, wrapAll(leftOutWords({ skipped }))]);
     }),
     wrap(decisionWords(decision)),
   ];

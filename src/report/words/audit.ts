@@ -2,7 +2,7 @@
 
 import type { SplitAudit } from '../../audit/audit.js';
 import { type AuditCheck, type AuditVerdict, type CheckName, LIMITS } from '../../audit/checks.js';
-import type { ComparedMethod, Decision, SplitKind } from '../../audit/decision.js';
+import type { ComparedMethod, Decision, SplitKind, SplitLeaderboard } from '../../audit/decision.js';
 import { baselineTitle } from '../../evaluate/baselines/all-baselines.js';
 import { fixed, grouped, percent, short } from '../../text/numbers.js';
 import { list, many, present } from '../../text/phrases.js';
@@ -174,6 +174,11 @@ export const SPLIT_KIND_TITLES: Readonly<Record<SplitKind, string>> = {
 
 export function comparedMethodTitle(name: ComparedMethod): string {
   return name === 'ranking' ? 'ranker' : baselineTitle(name);
+}
+
+/** The methods that a split's leaderboard lacks, and why. */
+export function leftOutWords({ skipped }: Pick<SplitLeaderboard, 'skipped'>): string[] {
+  return skipped.map(({ name, message }) => `Left out: ${comparedMethodTitle(name)}: ${message}.`);
 }
 
 /** Whether another way of splitting has another winner. */
