@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { repeatCommand } from '../../src/report/words/next-commands.js';
 import { predictionQuestion } from '../../src/report/words/prediction.js';
 import { studyVerdicts } from '../../src/report/words/study.js';
 import { type StudyOptions, studySettings } from '../../src/study/options.js';
@@ -41,6 +42,30 @@ describe('a study in words', () => {
       / on all of your data\. This command fits the training data only; name your whole table instead:$/,
     );
     expect(advised({ folder: 'split', folds: 5 })).toMatch(/fits the training data of the first fold only;/);
+  });
+
+  it('repeats a study of a given split with all its options, and any other from its results', () => {
+    const plain = numbers({ 'sparse-30': 0.2 });
+    const repeated = (parts: object | undefined, settings = {}) => {
+      const origin = { source: 'train.csv', read: { users: 'buyer' }, time: 'day', ...(parts && { parts }) };
+      const receipt = { ...plain.receipt, settings: { ...plain.receipt.settings, ...settings }, origin };
+      return repeatCommand({ ...plain, receipt } as unknown as typeof plain).replace(
+        'npx graphex study ',
+        '',
+      );
+    };
+    expect(repeated(undefined)).toBe('--from results.json -o again');
+    const tables = {
+      train: 'train.csv',
+      test: 'my test.csv',
+      lists: [{ name: 'mine', source: 'lists.csv' }],
+    };
+    expect(repeated(tables, { protocol: 'all-items', seed: 7, halfLife: 'auto' })).toBe(
+      "--train train.csv --test 'my test.csv' --lists mine=lists.csv --users buyer --time day -k 30 --model paper --half-life auto --seed 7 -o again",
+    );
+    expect(repeated({ folder: 'parts', folds: 5, lists: [] }, { repeats: 5, testUsers: 0.3 })).toBe(
+      'parts --users buyer -k 30 --model paper -o again',
+    );
   });
 
   it('advises the ranker or a baseline if one wins or ties, else a model fitted to explain', () => {

@@ -1,11 +1,11 @@
 // report.html of a study.
 
-import type { StudyParts, StudyReceipt, StudyResults } from '../../study/results.js';
+import type { StudyReceipt, StudyResults } from '../../study/results.js';
 import { fixed, short } from '../../text/numbers.js';
 import { capital, many, present, sourceName } from '../../text/phrases.js';
 import { stageLabel } from '../../text/stages.js';
 import type { StudyPictures } from '../charts/study.js';
-import { command } from '../words/next-commands.js';
+import { repeatCommand } from '../words/next-commands.js';
 import { predictionQuestion } from '../words/prediction.js';
 import { RANKING_QUESTION } from '../words/ranking.js';
 import { sparsityWords } from '../words/sparsity.js';
@@ -107,7 +107,8 @@ function nextSection(verdicts: StudyVerdicts): Content {
   return [steps(main), fold('More steps', steps(verdicts.next.filter((step) => !main.includes(step))))];
 }
 
-function receiptSection({ receipt, check: { names } }: StudyResults): Content {
+function receiptSection(results: StudyResults): Content {
+  const { receipt, check } = results;
   const { origin, settings } = receipt;
   const { machine, titles } = origin ?? {};
   const rows = present<readonly Content[]>([
@@ -122,13 +123,13 @@ function receiptSection({ receipt, check: { names } }: StudyResults): Content {
       `${machine.cpu}, ${machine.cores} cores, ${short(machine.memory / 2 ** 30)} GiB, ${machine.system}`,
     ],
     ['Engine', receipt.engines.join('; ')],
-    titles && ['Titles', `${titles.source}: ${many(titles.matched, names.items)} by ${titles.columns}`],
+    titles && ['Titles', `${titles.source}: ${many(titles.matched, check.names.items)} by ${titles.columns}`],
     ['Time', `${short(receipt.seconds)} s in all`],
   ]);
   return [
     html`<p>All figures are in <code>results.json</code> in the folder of this page. This command repeats the study with the same
 numbers; only times differ:</p>`,
-    html`<p>${commandLine(origin?.parts ? partsCommand(origin.parts) : 'npx graphex study --from results.json -o again')}</p>`,
+    html`<p>${commandLine(repeatCommand(results))}</p>`,
     fold('Data, software and machine', table([{ label: 'What' }, { label: 'Value' }], rows)),
     fold('Options', optionsTable(settings)),
     fold(
@@ -142,21 +143,6 @@ numbers; only times differ:</p>`,
       ),
     ),
   ];
-}
-
-/** The arguments of a study of a given split, without its other options. */
-function partsCommand({ folder, train, test, validation, lists }: StudyParts): string {
-  const files = Object.entries({ train, test, validation }).flatMap(([name, file]) =>
-    file === undefined ? [] : [`--${name}`, file],
-  );
-  return command([
-    'study',
-    ...present([folder]),
-    ...files,
-    ...lists.flatMap(({ name, source }) => ['--lists', `${name}=${source}`]),
-    '-o',
-    'again',
-  ]);
 }
 
 function optionsTable(settings: StudyReceipt['settings']): Content {

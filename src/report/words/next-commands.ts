@@ -7,27 +7,43 @@ import { STUDY, STUDY_COMMAND } from '../../options/commands/study.js';
 import type { BaselineName } from '../../options/names.js';
 import { READ, SEED } from '../../options/shared.js';
 import { fitOptionsOf, type ModelKind, type StudySettings, studyDefaults } from '../../study/options.js';
-import type { StudyReceipt, StudyResults } from '../../study/results.js';
+import type { StudyParts, StudyReceipt, StudyResults } from '../../study/results.js';
+import { present } from '../../text/phrases.js';
 
 /** The same study with these settings changed. */
 export function studyCommand(
   { receipt, check }: StudyResults,
   changes: Partial<StudySettings> & { readonly titles?: string },
+  output = 'DIR',
 ): string {
   const { titles = receipt.origin?.titles?.source, ...changed } = changes;
   const settings = { ...receipt.settings, ...changed };
-  // The dense model alone has nothing that replicas may correct.
-  const said = settings.model === 'dense' ? { ...settings, calibrate: 0 } : settings;
+  const parts = receipt.origin?.parts;
+  const said = {
+    ...settings,
+    // The dense model alone has nothing that replicas may correct.
+    ...(settings.model === 'dense' && { calibrate: 0 }),
+    // A split that is given is not drawn.
+    ...(parts && { testUsers: undefined, testItems: undefined, repeats: undefined }),
+  };
+  const isOfTables = parts && (parts.train !== undefined || parts.lists.length > 0);
+  const usual = { ...studyDefaults(check.edges), protocol: isOfTables ? 'all-items' : 'split' };
   return command([
     'study',
-    ...dataArguments(receipt),
+    ...(parts ? givenSplit(parts, receipt.origin?.read) : dataArguments(receipt)),
     ...toArguments(STUDY_COMMAND, { titles }),
     ...infoArguments(receipt),
     ...timeArguments(receipt),
-    ...toArguments(STUDY, said, { always: ['features'], usual: { ...studyDefaults(check.edges) } }),
+    ...toArguments(STUDY, said, { always: ['features'], usual }),
     '-o',
-    'DIR',
+    output,
   ]);
+}
+
+/** The command that repeats a study. If it was given its split, its results do not have the data. */
+export function repeatCommand(results: StudyResults): string {
+  if (results.receipt.origin?.parts) return studyCommand(results, {}, 'again');
+  return command(['study', '--from', 'results.json', '-o', 'again']);
 }
 
 /** A fit of all data with one of the study's models; `described`: with the study's table about the items. */
@@ -126,6 +142,13 @@ function fittedData(receipt: StudyReceipt): string[] {
   return folder !== undefined && folds
     ? [`${folder}${folder.endsWith('/') ? '' : '/'}fold-1`]
     : dataArguments(receipt);
+}
+
+/** The tables or the folder of a split, the lists made for it, and the options they were read with. */
+function givenSplit({ folder, lists, ...tables }: StudyParts, read: object = {}): string[] {
+  const named = lists.map(({ name, source }) => `${name}=${source}`);
+  const given = toArguments(STUDY_COMMAND, { ...tables, lists: named });
+  return [...present([folder]), ...given, ...toArguments(READ, read)];
 }
 
 /** DATA and the options it was read with. */
