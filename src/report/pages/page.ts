@@ -98,10 +98,7 @@ ${FOUNDATION}${CONTENT}
 html{scroll-behavior:smooth}
 @media(prefers-reduced-motion:reduce){html{scroll-behavior:auto}}
 main{max-width:46rem;margin:0 auto;padding:clamp(1.25rem,5vw,3.5rem) clamp(1rem,4vw,2rem) 3rem}
-h1{font-size:clamp(1.7rem,1.2rem + 2.4vw,2.5rem)}
-h2{font-size:1.35rem;margin:3rem 0 .8rem;text-wrap:balance}
-h3{font-size:1.0625rem;margin:1.8rem 0 .4rem}
-.lead{margin-bottom:1.2rem}
+h2{margin:3rem 0 .8rem;text-wrap:balance}
 .term{all:unset;cursor:help;color:inherit;text-decoration:underline dotted var(--muted);text-underline-offset:.18em}
 .term:hover,.term:focus-visible{color:var(--link);text-decoration-color:currentColor}
 .term:focus-visible{outline:2px solid var(--link);outline-offset:2px;border-radius:2px}
@@ -115,16 +112,12 @@ nav a{text-decoration:none}nav a:hover{text-decoration:underline}nav a[aria-curr
 section{scroll-margin-top:3.2rem}
 figure{margin:1.2rem 0 1.6rem}
 figure svg{display:block;width:100%;height:auto}
-figcaption{font-size:.95rem;color:var(--muted);margin-top:.5rem}
 .card small{display:block;margin-top:.5rem;color:var(--muted);font-size:.95rem}
-.scroll{margin:1rem 0 1.4rem}
 th,td{padding:.45rem .8rem .45rem 0}
-tbody th{min-width:6rem}td{overflow-wrap:anywhere}
-.number{padding-right:0;padding-left:.8rem}
-details{border:1px solid var(--line);border-radius:.5rem;margin:0 0 1rem;padding:.6rem 1rem;background:var(--soft)}
+td{overflow-wrap:anywhere}
 details>div{padding:.6rem 0 .2rem}
 .sort{all:unset;cursor:pointer;color:var(--muted);padding:0 .15em;font-weight:400}.sort:hover,.sort:focus-visible,[aria-sort] .sort{color:var(--link)}.sort:focus-visible{outline:2px solid var(--link);border-radius:2px}
-.words dt{font-weight:600;margin-top:1rem;scroll-margin-top:1rem}.words dd{margin:.15rem 0 0}
+.words dt{scroll-margin-top:1rem}
 .words dt:target,.words dt:target+dd{background:var(--soft);box-shadow:-.9rem 0 0 var(--soft),-1.1rem 0 0 var(--link)}
 footer{margin-top:3.5rem;padding-top:1rem;border-top:1px solid var(--line);font-size:.93rem;color:var(--muted);overflow-wrap:anywhere}
 code{font:.92em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}.command span{display:inline-block;max-width:100%}
