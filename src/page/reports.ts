@@ -1,7 +1,7 @@
 // The reports of the command line, made in the page. This code is fetched with the first report.
 
 import { type Chart, drawChart } from '../report/charts/chart.js';
-import { checkPictures } from '../report/charts/check.js';
+import { checkPictures } from '../report/charts/degrees.js';
 import { growthPictures } from '../report/charts/growth.js';
 import { studyPicturesInTurn } from '../report/charts/study.js';
 import { renderAuditPage } from '../report/pages/audit.js';

@@ -137,7 +137,7 @@ async function writeReport(
   seed: number,
 ): Promise<string[]> {
   // Charts are loaded only here: loading them takes longer than most checks.
-  const { checkPictures } = await import('../../report/charts/check.js');
+  const { checkPictures } = await import('../../report/charts/degrees.js');
   const charts = checkPictures(await chartDocument(), check);
   const files: Record<(typeof REPORT_FILES)[number], string> = {
     'density.svg': charts.density,

@@ -7,7 +7,8 @@ import { type DegreeFit, logProbability } from '../../sparsity/degree-likelihood
 import type { StudyCheck } from '../../study/results.js';
 import { grouped } from '../../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
-import { across, type Chart, cornerName, logarithmic, upward } from './chart.js';
+import { across, type Chart, cornerName, drawChart, logarithmic, upward } from './chart.js';
+import { densityChart } from './density.js';
 import { INK } from './ink.js';
 
 /** How often each degree occurs on one side, and the distribution fitted to it. */
@@ -25,6 +26,14 @@ export function checkedDegreesChart({ degrees, sigma, names }: SparsityCheck | S
     return { histogram: degrees[side].histogram, fit: fit ?? undefined };
   };
   return degreesChart(bySide(curve), names);
+}
+
+/** The two pictures of a check, drawn. */
+export function checkPictures(document: Document, check: SparsityCheck) {
+  return {
+    density: drawChart(document, densityChart(check)),
+    degrees: drawChart(document, checkedDegreesChart(check)),
+  };
 }
 
 interface Point {

@@ -16,16 +16,6 @@ import { methodTitle } from '../words/methods.js';
 import type { Chart } from './chart.js';
 import { INK } from './ink.js';
 
-interface Point {
-  readonly metric: string;
-  readonly who: string;
-  readonly ink: string;
-  readonly hollow: boolean;
-  readonly value: number;
-  readonly low: number;
-  readonly high: number;
-}
-
 /** Half the width of a 95 % interval, in standard errors. */
 const WIDTH = 1.96;
 const ROW_HEIGHT = 22;
@@ -133,7 +123,9 @@ function panelScale(points: readonly Point[]): {
   return { at, ticks: ticks.map((value) => ({ x: at(value), text: fixed(value, digits) })) };
 }
 
-function point(row: LeaderboardRow, who: string, metric: string, { mean, standardError }: Figure): Point {
+type Point = ReturnType<typeof point>;
+
+function point(row: LeaderboardRow, who: string, metric: string, { mean, standardError }: Figure) {
   return {
     metric,
     who,

@@ -8,16 +8,6 @@ import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import type { Chart } from './chart.js';
 import { INK } from './ink.js';
 
-interface Part {
-  readonly x1: number;
-  readonly x2: number;
-  readonly y1: number;
-  readonly y2: number;
-  readonly ink: string;
-  readonly opacity: number;
-  readonly text: string;
-}
-
 /** Room for a letter of the labels, which name the users at the left and the items above. */
 const LETTER = 7.5;
 const RIGHT = 8;
@@ -33,7 +23,7 @@ export function splitChart(split: StudySplit, names: SideNames = USERS_AND_ITEMS
   const across = Math.max(300, 2 * LETTER * (items.many.length + 8));
   const [muted, dark] = [INK.muted.light, INK.text.light];
   const below = { y1: 1 - held, y2: 1, opacity: 0.42 };
-  const parts: readonly Part[] = [
+  const parts = [
     { x1: 0, x2: 1, y1: 0, y2: 1 - held, ink: muted, opacity: 0.2, text: `train\n${edges(train)}` },
     { x1: 0, x2: 1 - drawn, ...below, ink: muted, text: `fold-in\n${edges(foldin)}` },
     { x1: 1 - drawn, x2: 1, ...below, ink: dark, text: `test\n${edges(test)}` },
@@ -63,8 +53,8 @@ export function splitChart(split: StudySplit, names: SideNames = USERS_AND_ITEMS
           }),
         ),
         Plot.text(parts, {
-          x: (d: Part) => (d.x1 + d.x2) / 2,
-          y: (d: Part) => (d.y1 + d.y2) / 2,
+          x: ({ x1, x2 }: (typeof parts)[number]) => (x1 + x2) / 2,
+          y: ({ y1, y2 }: (typeof parts)[number]) => (y1 + y2) / 2,
           text: 'text',
           lineHeight: 1.25,
         }),
