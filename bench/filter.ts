@@ -10,7 +10,7 @@ import type { Ranker } from '../src/fit/model.js';
 import { VertexIds } from '../src/graph/ids.js';
 import { randomStream } from '../src/math/random.js';
 import { createRecommender } from '../src/predict/recommender.js';
-import { titleBook } from '../src/predict/titles.js';
+import { createLiveView } from '../src/serve/live/live-view.js';
 import { answerQueries } from '../src/serve/queries.js';
 import { randomRanker } from './serve-target.js';
 
@@ -38,7 +38,7 @@ function randomInfo(): SideInfo {
 const model: Ranker = { ...randomRanker(items, features), info: { items: randomInfo() } };
 
 const recommender = createRecommender(model);
-const served = { recommender, titles: titleBook(model.items.ids, [], model.items.degree) };
+const served = { recommender, live: createLiveView(model.items, []) };
 const likes = () => [...new Set(Array.from({ length: 20 }, () => String(random.below(items))))];
 
 async function time(filter: string | undefined): Promise<number> {

@@ -10,7 +10,6 @@ import { POPULAR } from '../options/library.js';
 import { type Reasons, titledReasons } from '../predict/explain/reasons.js';
 import type { Recommendation, UserQuery } from '../predict/recommend.js';
 import type { Recommender } from '../predict/recommender.js';
-import type { TitleBook } from '../predict/titles.js';
 import { basisOf } from '../predict/user-query.js';
 import { confidenceFields } from '../report/words/confidence.js';
 import { refuseCostly } from './cost.js';
@@ -23,9 +22,8 @@ import { notOneItem, userOf } from './request-user.js';
 
 export interface Served {
   readonly recommender: Recommender;
-  readonly titles: TitleBook;
-  /** What changes while the model serves; undefined: the server has no store. */
-  readonly live?: Readonly<Pick<LiveView, 'hidden' | 'popular' | 'search' | 'titleOf'>> | undefined;
+  /** Titles, and what changes while the model serves. */
+  readonly live: LiveView;
 }
 
 /** What the client may see. */
@@ -48,7 +46,7 @@ export const ANSWERS: {
     const { recommender } = served;
     checkFilter(served, filter);
     const item = catalogueOf(recommender.model).ids.at(itemOf(served, id, 'id'));
-    const more = Math.min(length + (served.live?.hidden.size ?? 0), catalogueOf(recommender.model).count);
+    const more = Math.min(length + served.live.hidden.size, catalogueOf(recommender.model).count);
     return { items: listed(served, recommender.similar(item, { n: more, filter }), length) };
   },
   popular(served, { n = POPULAR.n.default, filter }) {
@@ -57,16 +55,9 @@ export const ANSWERS: {
     return { items: titled(served, items) };
   },
   search(served, { search, n = POPULAR.n.default }) {
-    const { titles, live } = served;
-    const most = n + (live?.hidden.size ?? 0);
-    const found = live?.search(search, most) ?? titles.search(search, most).map(titles.id);
-    return {
-      items: listed(
-        served,
-        found.map((item) => ({ item })),
-        n,
-      ),
-    };
+    const { live } = served;
+    const found = live.search(search, n + live.hidden.size).map((item) => ({ item }));
+    return { items: listed(served, found, n) };
   },
   features: (served, { n }, access) => ({ features: describe(served, n, access) }),
   feature(served, { k, n }, access) {
@@ -85,8 +76,6 @@ function describe(served: Served, n: number | undefined, access: Access) {
     ...(access.users && { users }),
   }));
 }
-
-const isHidden = ({ live }: Served, item: string): boolean => live?.hidden.has(item) ?? false;
 
 /** A filter that is not a condition on the model's attributes is a wrong request. */
 function checkFilter({ recommender }: Served, filter: string | undefined): void {
@@ -109,8 +98,8 @@ function popularItems(
   const { recommender, live } = served;
   const fits = filter === undefined ? undefined : itemFilter(recommender.model, filter);
   const isListed = ({ item }: { readonly item: string }) =>
-    isWanted(item) && !isHidden(served, item) && (fits?.has(item) ?? true);
-  const lately = (live?.popular ?? []).filter(isListed);
+    isWanted(item) && !live.hidden.has(item) && (fits?.has(item) ?? true);
+  const lately = live.popular.filter(isListed);
   if (lately.length >= n) return lately.slice(0, n);
   const listed = new Set(lately.map(({ item }) => item));
   const others = recommender
@@ -123,7 +112,7 @@ function popularItems(
 
 /** The first `n` that are not hidden, with their titles. */
 function listed<T extends { readonly item: string }>(served: Served, found: readonly T[], n: number) {
-  return titled(served, found.filter(({ item }) => !isHidden(served, item)).slice(0, n));
+  return titled(served, found.filter(({ item }) => !served.live.hidden.has(item)).slice(0, n));
 }
 
 function titled<T extends { readonly item: string }>(served: Served, list: readonly T[]) {
@@ -131,9 +120,9 @@ function titled<T extends { readonly item: string }>(served: Served, list: reado
 }
 
 /** As a field of an answer; absent if there is no title. */
-function titleOf({ recommender, titles, live }: Served, id: string): { title?: string } {
+function titleOf({ recommender, live }: Served, id: string): { title?: string } {
   const item = catalogueOf(recommender.model).ids.find(id);
-  const title = item < 0 ? live?.titleOf(id) : titles.of(item);
+  const title = item < 0 ? live.titleOf(id) : live.titles.of(item);
   return title ? { title } : {};
 }
 
@@ -187,6 +176,7 @@ const lengthOf = ({ n = RECOMMEND.n.default }: OneRequest): number => n;
 function listsFor(served: Served, group: readonly Prepared[]): Promise<Recommendation[][]> {
   const { explain, includeSeen, filter } = group[0].request;
   const { include } = group[0];
+  const { hidden } = served.live;
   return served.recommender.recommendMany(
     group.map(({ user, exclude }) => ({ ...user, exclude })),
     {
@@ -195,7 +185,7 @@ function listsFor(served: Served, group: readonly Prepared[]): Promise<Recommend
       includeSeen,
       filter,
       ...(include && { include }),
-      ...(served.live && served.live.hidden.size > 0 && { exclude: [...served.live.hidden] }),
+      ...(hidden.size > 0 && { exclude: [...hidden] }),
       threads: 1,
     },
   );
@@ -227,10 +217,9 @@ async function answerOf(
   const { recommender } = served;
   const { user, likes, request, unknown, include } = prepared;
   const { ids } = catalogueOf(recommender.model);
-  const hidden = served.live?.hidden ?? [];
   const unlisted = () => [
     ...prepared.exclude,
-    ...hidden,
+    ...served.live.hidden,
     ...(include ? allExcept(ids, new Set(include)) : []),
   ];
   // Only lists by items of the user have a confidence.
@@ -261,18 +250,18 @@ const allExcept = (ids: VertexIds, some: ReadonlySet<string>): string[] =>
 
 /** Ranks the client's candidates: all of them, unless unknown ones are to be ignored. */
 async function rank(served: Served, request: WithHistory<Rank>): Promise<Answered> {
-  const { recommender, titles } = served;
+  const { recommender, live } = served;
   const { candidates, explain = false, confidence = false } = request;
   const { user, likes, unknown } = userOf(served, request);
   refuseCostly([{ entries: candidates.length, likes, explain }]);
   const { ids, degree } = catalogueOf(recommender.model);
   const wanted = candidates.flatMap((id, i) => {
-    const found = titles.find(id);
+    const found = live.titles.find(id);
     if (typeof found !== 'string') {
       const known = ids.at(found.item);
-      return isHidden(served, known) ? [] : [known];
+      return live.hidden.has(known) ? [] : [known];
     }
-    if (request.unknown !== 'ignore') throw notOneItem(titles, id, found, `candidates.${i}`);
+    if (request.unknown !== 'ignore') throw notOneItem(live.titles, id, found, `candidates.${i}`);
     return [];
   });
   if (!user) {
@@ -312,7 +301,7 @@ function explanationOf(served: Served, explained: Recommendation) {
   return titledReasons(reasons, (item) => titleOf(served, item));
 }
 
-function itemOf({ titles }: Served, text: string | number, field: string): number {
+function itemOf({ live: { titles } }: Served, text: string | number, field: string): number {
   const found = titles.find(text);
   if (typeof found === 'string')
     throw notOneItem(titles, text, found, field, 'GET /v1/items?search= finds items');
@@ -320,7 +309,8 @@ function itemOf({ titles }: Served, text: string | number, field: string): numbe
 }
 
 /** The id of an id or a title; nothing if the model does not know it. A title of several items is refused. */
-function knownId({ recommender, titles }: Served, text: string | number, field: string): string[] {
+function knownId({ recommender, live }: Served, text: string | number, field: string): string[] {
+  const { titles } = live;
   const found = titles.find(text);
   if (found === 'ambiguous') throw notOneItem(titles, text, found, field);
   return typeof found === 'string' ? [] : [catalogueOf(recommender.model).ids.at(found.item)];

@@ -4,6 +4,7 @@ import { catalogueOf } from '../attributes/info.js';
 import { MAX_COUNT } from '../graph/build.js';
 import type { UserQuery } from '../predict/recommend.js';
 import { attributesOfUser } from '../predict/scoring/attribute-users.js';
+import type { TitleBook } from '../predict/titles.js';
 import { FEW_LIKES, ownItems, timesOf } from '../predict/user-query.js';
 import type { Served } from './answers.js';
 import type { OneRequest } from './http-schema.js';
@@ -58,16 +59,17 @@ export function userOf(
     throw new Problem('bad-request', detail, { field });
   }
   const { ids } = catalogueOf(model);
+  const { titles } = served.live;
   const known: string[] = [];
   const knownCounts: number[] = [];
   const knownTimes: number[] = [];
   const unknown: string[] = [];
   for (const [i, like] of likes.entries()) {
-    const found = served.titles.find(like);
+    const found = titles.find(like);
     if (typeof found === 'string') {
       // A title of several items is not an unknown id: the client must say which item it means.
       if (request.unknown === 'refuse' || (found === 'ambiguous' && request.unknown !== 'ignore')) {
-        throw notOneItem(served.titles, like, found, `likes.${i}`);
+        throw notOneItem(titles, like, found, `likes.${i}`);
       }
       unknown.push(String(like));
       continue;
@@ -120,7 +122,7 @@ function fromHistory({ recommender }: Served, row: number, stored: StoredHistory
 }
 
 export function notOneItem(
-  titles: Served['titles'],
+  titles: TitleBook,
   text: string | number,
   found: 'unknown' | 'ambiguous',
   field: string,

@@ -21,7 +21,7 @@ import { loadModel } from '../store/model-file.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import type { Served } from './answers.js';
 import type { ModelInformation } from './http-schema.js';
-import { createLiveView, type LiveUpdate, type LiveView } from './live/live-view.js';
+import { createLiveView, type LiveUpdate } from './live/live-view.js';
 import { answerQueries, type Query, type Reply } from './queries.js';
 
 /** A model and its titles, as the worker that read them sends them to the others. */
@@ -35,7 +35,6 @@ export interface LoadTask {
 }
 
 let served: Served | undefined;
-let live: LiveView | undefined;
 /** The model as it was loaded, and its titles. */
 let base: { readonly model: Model; readonly titles: readonly string[] } | undefined;
 const running = new Set<Promise<unknown>>();
@@ -141,7 +140,7 @@ export async function adopt({ shared, titles }: SharedServing): Promise<void> {
   const model = fromShared(shared);
   const recommender = createRecommender(model);
   base = { model, titles };
-  serveFrom(recommender, createLiveView(catalogueOf(model), titles));
+  served = { recommender, live: createLiveView(catalogueOf(model), titles) };
   await warmUp(recommender);
 }
 
@@ -150,17 +149,6 @@ async function warmUp(recommender: Recommender): Promise<void> {
   await answer([{ endpoint: 'recommend', request: { likes: [first.item], n: 1 } }]);
   await answer([{ endpoint: 'similar', request: { id: first.item, n: 1 } }]);
   await answer([{ endpoint: 'search', request: { search: first.item, n: 1 } }]);
-}
-
-function serveFrom(recommender: Recommender, view: LiveView): void {
-  live = view;
-  served = {
-    recommender,
-    live: view,
-    get titles() {
-      return view.titles;
-    },
-  };
 }
 
 export async function answer(queries: readonly Query[]): Promise<Reply[]> {
@@ -172,16 +160,16 @@ export async function answer(queries: readonly Query[]): Promise<Reply[]> {
 
 /** Applies the changes since the model was loaded. Items that the model lacks are scored by their attributes. */
 export async function update(change: LiveUpdate): Promise<void> {
-  live?.apply(change);
-  if (!base || !live || !served || !change.described) return;
+  served?.live.apply(change);
+  if (!base || !served || !change.described) return;
   const { model, titles } = base;
   const before = served.recommender;
-  const longer = await withNewItems(model, live.described());
+  const longer = await withNewItems(model, served.live.described());
   if (longer === before.model || (longer === model && before.model === model)) return;
   const catalogue = catalogueOf(longer);
   const all = Array.from({ length: catalogue.count }, (_, item) => titles[item] ?? '');
   const recommender = createRecommender(longer);
-  serveFrom(recommender, createLiveView(catalogue, all, live.state()));
+  served = { recommender, live: createLiveView(catalogue, all, served.live.state()) };
   await warmUp(recommender);
   // Answers that are being made end with the recommender that they began with.
   await Promise.allSettled(running);

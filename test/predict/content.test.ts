@@ -11,8 +11,8 @@ import { BipartiteGraph } from '../../src/graph/public.js';
 import { sideTable } from '../../src/ingest/side-table.js';
 import { fitContent, withNewItems } from '../../src/predict/content/fit-content.js';
 import { createRecommender, type Recommender } from '../../src/predict/recommender.js';
-import { titleBook } from '../../src/predict/titles.js';
 import { reasonWords } from '../../src/report/words/reasons.js';
+import { createLiveView } from '../../src/serve/live/live-view.js';
 import { answerQueries } from '../../src/serve/queries.js';
 import { modelFromBytes, modelToBytes } from '../../src/store/model-bytes.js';
 import { USERS_AND_ITEMS } from '../../src/text/sides.js';
@@ -400,7 +400,7 @@ it('a server refuses a wrong filter and applies a right one', async () => {
   const { model } = await fit(graph, { features: 2, iterations: 20, threads: 1 });
   const recommender = createRecommender(await described(model));
   const { ids, degree } = catalogueOf(recommender.model);
-  const served = { recommender, titles: titleBook(ids, [], degree) };
+  const served = { recommender, live: createLiveView({ ids, degree }, []) };
   const romance = { likes: ['a1'], n: 5, filter: "genre = 'Romance'" };
   try {
     const replies = await answerQueries(

@@ -8,10 +8,10 @@ import { sideTable } from '../../src/ingest/side-table.js';
 import { randomStream } from '../../src/math/random.js';
 import { withTables } from '../../src/predict/content/fit-info.js';
 import { createRecommender } from '../../src/predict/recommender.js';
-import { titleBook } from '../../src/predict/titles.js';
 import { basisOf } from '../../src/predict/user-query.js';
 import { reasonWords } from '../../src/report/words/reasons.js';
 import { split } from '../../src/sample/split.js';
+import { createLiveView } from '../../src/serve/live/live-view.js';
 import { answerQueries } from '../../src/serve/queries.js';
 import { modelFromBytes, modelToBytes } from '../../src/store/model-bytes.js';
 import { USERS_AND_ITEMS } from '../../src/text/sides.js';
@@ -80,7 +80,7 @@ describe('attributes of users', () => {
     await expect(recommender.recommend({ user: 'nobody' })).rejects.toThrow(/nobody is not in the model/);
     const { ids, degree } = model.items;
     const [served, unknown] = await answerQueries(
-      { recommender, titles: titleBook(ids, [], degree) },
+      { recommender, live: createLiveView({ ids, degree }, []) },
       [
         { endpoint: 'recommend', request: { user: 'new-jp', n: 15, confidence: true } },
         { endpoint: 'recommend', request: { user: 'nobody', n: 5 } },

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { createRecommender } from '../../src/predict/recommender.js';
-import { titleBook } from '../../src/predict/titles.js';
 import type { OneRequest } from '../../src/serve/http-schema.js';
+import { createLiveView } from '../../src/serve/live/live-view.js';
 import {
   answerQueries,
   type Finished,
@@ -16,7 +16,7 @@ import { smallModel } from '../predict/recommend-model.js';
 
 const model = smallModel();
 const recommender = createRecommender(model);
-const served = { recommender, titles: titleBook(model.items.ids, []) };
+const served = { recommender, live: createLiveView(model.items, []) };
 const user = (u: number) => model.users.ids.at(u);
 const over = () => true;
 const never = () => false;

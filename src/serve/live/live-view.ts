@@ -45,13 +45,13 @@ export function createLiveView(
   /** Items that have a title and that the model does not know. */
   let otherBook = once(otherTitles);
   function otherTitles() {
-    const some = [...posted.values()].filter(({ item, title }) => title && ids.find(item) < 0);
+    const some = [...posted.values()]
+      .filter(({ item, title }) => title && ids.find(item) < 0)
+      .sort((a, b) => (a.item < b.item ? -1 : 1));
     if (some.length === 0) return undefined;
-    const titles = new Map(some.map(({ item, title = '' }) => [item, title]));
-    const sorted = [...titles.keys()].sort();
     return titleBook(
-      VertexIds.texts(sorted),
-      sorted.map((item) => titles.get(item) as string),
+      VertexIds.texts(some.map(({ item }) => item)),
+      some.map(({ title = '' }) => title),
     );
   }
   /** Of the store; anybody may post an event of an item that nobody knows. */
