@@ -42,20 +42,18 @@ export async function loadGeneration(path: string, options: GenerationOptions) {
       if (options.state) await worker.call('update', options.state());
     };
     await Promise.all(workers.map(adopt));
-    const answererAt = (_: ServingWorker, at: number) => {
-      let ready: Promise<unknown> = Promise.resolve();
-      return async (queries: readonly Query[]) => {
-        try {
-          await ready;
-          return await workers[at].call<readonly Query[], Reply[]>('answer', queries);
-        } catch (error) {
-          // A refusal is a reply. An error means that the worker has failed or is in an unknown state: it is replaced before
-          // the next query, and again if that fails.
-          ready = replace(at);
-          ready.catch(() => {});
-          throw error;
-        }
-      };
+    const replacing: (Promise<void> | undefined)[] = [];
+    const answererAt = (_: ServingWorker, at: number) => async (queries: readonly Query[]) => {
+      try {
+        await replacing[at];
+        return await workers[at].call<readonly Query[], Reply[]>('answer', queries);
+      } catch (error) {
+        // A refusal is a reply. An error means that the worker has failed or is in an unknown state: it is replaced before
+        // the next query, and again if that fails.
+        replacing[at] = replace(at);
+        replacing[at].catch(() => {});
+        throw error;
+      }
     };
     // A worker that has failed or is closed is replaced by one that knows everything.
     const tell = (worker: ServingWorker, update: LiveUpdate) =>
@@ -84,6 +82,7 @@ export async function loadGeneration(path: string, options: GenerationOptions) {
       /** Answers what waits, then releases the model. */
       async close(): Promise<void> {
         await queue.drain();
+        await Promise.allSettled(replacing);
         await close();
       },
     };

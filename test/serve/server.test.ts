@@ -10,6 +10,7 @@ import { fitBaseline } from '../../src/evaluate/baselines/fit-baseline.js';
 import { fit } from '../../src/fit/fit.js';
 import { createRecommender } from '../../src/predict/recommender.js';
 import { simulate } from '../../src/process/poisson-model.js';
+import { loadGeneration } from '../../src/serve/generation.js';
 import { LIMITS } from '../../src/serve/limits.js';
 import { type RunningServer, serve } from '../../src/serve/serve.js';
 import { startServer } from '../../src/serve/server.js';
@@ -414,6 +415,17 @@ describe('a running server', () => {
     await other.close();
     expect(await answered).toEqual(asked.map(() => 200));
     await expect(fetch(`${other.url}/health/live`)).rejects.toThrow();
+  });
+
+  it('ends a worker that replaces a failed one while the model is released', async () => {
+    const workers = () => process.getActiveResourcesInfo().filter((one) => one === 'MessagePort').length;
+    const before = workers();
+    const generation = await loadGeneration(path, { threads: 1, queue: 8 });
+    expect(workers()).toBe(before + 1);
+    const query = { endpoint: 'nonsense', request: {} } as never;
+    await expect(generation.queue.ask([{ query, weight: 1 }], { deadline: 1000 })).rejects.toThrow();
+    await generation.close();
+    expect(workers()).toBe(before);
   });
 
   it('a taken port, a file that is not a model and invalid keys give a sentence', async () => {
