@@ -4,13 +4,11 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-interface ConnectionLimits {
-  readonly connections: number;
-  /** Further connections while none of the others is idle. */
-  readonly spareConnections: number;
-}
-
-export function limitConnections(server: Server, { connections, spareConnections }: ConnectionLimits): void {
+/** The two numbers are explained in limits.ts. */
+export function limitConnections(
+  server: Server,
+  { connections, spareConnections }: Readonly<Record<'connections' | 'spareConnections', number>>,
+): void {
   let open = 0;
   /** Connections without a request, those that have been idle longest first. */
   const idle = new Set<Socket>();

@@ -1,6 +1,7 @@
 // What an answer costs, estimated before work begins: a batch of 1,000 explained lists of 1,000 items would take
 // gigabytes.
 
+import { sumOf } from '../math/moments.js';
 import { RECOMMEND } from '../options/commands/recommend.js';
 import { grouped } from '../text/numbers.js';
 import type { OneRequest, Rank } from './http-schema.js';
@@ -17,14 +18,11 @@ interface ListSize {
   readonly explain: boolean | undefined;
 }
 
-/** The cost in listed items. An explained item costs as much as ten, and each like adds a fifth. */
-function costOf({ entries, likes, explain }: ListSize): number {
-  return entries * (explain ? 10 + likes / 5 : 1);
-}
-
 /** Throws a Problem if the lists of one answer cost too much; it says what to ask instead. */
 export function refuseCostly(lists: readonly ListSize[]): void {
-  const cost = lists.reduce((sum, list) => sum + costOf(list), 0);
+  // In listed items. An explained item costs as much as ten, and each like adds a fifth.
+  const costs = lists.map(({ entries, likes, explain }) => entries * (explain ? 10 + likes / 5 : 1));
+  const cost = sumOf(costs);
   if (cost <= LIMITS.cost) return;
   const entries = lists.reduce((sum, list) => sum + list.entries, 0);
   const explained = lists.some(({ explain }) => explain);

@@ -16,6 +16,7 @@ import { MODEL_ENDPOINTS, type ModelEndpoint, SERVER_ENDPOINTS, type ServerEndpo
 import { LIMITS } from './limits.js';
 import { adminPage } from './live/admin-page.js';
 import { type ServerSide, serverAnswers } from './live/live-routes.js';
+import { createActivity } from './live/recent-traffic.js';
 import { PAGE_HEADERS, type PageFiles, pageFile, plainPage } from './page-files.js';
 import { answerProblem, Problem, tooBusy, wrongField } from './problems.js';
 import { joinReplies, piecesOf, type Query } from './queries.js';
@@ -82,6 +83,7 @@ export function createApp(options: AppOptions) {
     },
   });
   const admit = createAdmission(options);
+  const activity = createActivity();
 
   app.use('*', async (c, next) => {
     c.set('requestId', randomUUID());
@@ -143,12 +145,12 @@ export function createApp(options: AppOptions) {
       const query = { endpoint, request, access } as Query;
       if (query.endpoint === 'batch') options.rate?.charge(payerOf(c), query.request.requests.length - 1);
       const value = await ask(c, options, query, deadlineMs as number | undefined);
-      options.activity?.answered(performance.now() - c.get('began'));
+      activity.answered(performance.now() - c.get('began'));
       // The workers answer in the form that the schemas declare; a test checks it.
       return c.json({ ...(value as object), ...signature(c) }) as never;
     });
   }
-  for (const [name, answer] of Object.entries(serverAnswers(options))) {
+  for (const [name, answer] of Object.entries(serverAnswers(options, activity))) {
     const route = SERVER_ENDPOINTS[name as ServerEndpoint];
     app.openapi(route, async (c) => {
       const request = requestOf(c);
@@ -289,7 +291,8 @@ function createAdmission({ hosts, keys, rate }: AppOptions): (c: Context<Env>) =
       }
     }
     if (!GUARDED.test(path)) return;
-    const key = keys && keyOf(c, keys);
+    const sent = /^Bearer (\S{1,512})$/.exec(c.req.header('authorization') ?? '')?.[1];
+    const key = sent === undefined ? undefined : keys?.find(sent);
     if (keys && !key) {
       wrongKeys.take(clientOf(c));
       throw new Problem('unauthorized', 'send a known key as Authorization: Bearer KEY');
@@ -305,11 +308,6 @@ function createAdmission({ hosts, keys, rate }: AppOptions): (c: Context<Env>) =
 /** The client that a request counts for in the rate limit: a key, or else an address. */
 function payerOf(c: Context<Env>): string {
   return c.get('key')?.name ?? clientOf(c);
-}
-
-function keyOf(c: Context<Env>, keys: KeyRing): Key | undefined {
-  const sent = /^Bearer (\S{1,512})$/.exec(c.req.header('authorization') ?? '')?.[1];
-  return sent === undefined ? undefined : keys.find(sent);
 }
 
 function socketOf(c: Context<Env>): Socket | undefined {

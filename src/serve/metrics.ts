@@ -72,10 +72,9 @@ function heading(name: string, help: string, type: string): string[] {
 }
 
 function labelText(labels: Labels): string {
-  const parts = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`);
+  const parts = Object.entries(labels).map(([name, value]) => {
+    const escaped = value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+    return `${name}="${escaped}"`;
+  });
   return parts.length === 0 ? '' : `{${parts.join(',')}}`;
-}
-
-function escapeLabel(value: string): string {
-  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 }

@@ -89,16 +89,13 @@ export function joinReplies(query: Query, replies: readonly Reply[]): Finished |
     if (replies.length === 1 || !('value' in reply)) return reply;
     values.push(reply.value);
   }
-  return { value: query.endpoint === 'batch' ? joinBatch(values as never) : joinRankings(values as never) };
-}
-
-function joinBatch(values: readonly { readonly answers: readonly BatchEntry[] }[]) {
-  return { answers: values.flatMap(({ answers }) => answers) };
-}
-
-function joinRankings(values: readonly Answered[]): Answered {
-  const items = new Map(values.flatMap((value) => value.items).map((entry) => [entry.item, entry]));
-  return { ...values[0], items: [...items.values()].sort((a, b) => b.score - a.score) };
+  if (query.endpoint === 'batch') {
+    const answers = (values as { readonly answers: readonly BatchEntry[] }[]).flatMap((one) => one.answers);
+    return { value: { answers } };
+  }
+  const ranked = values as Answered[];
+  const items = new Map(ranked.flatMap((one) => one.items).map((entry) => [entry.item, entry]));
+  return { value: { ...ranked[0], items: [...items.values()].sort((a, b) => b.score - a.score) } };
 }
 
 /** Milliseconds after which a worker starts nothing more in a time slice. */

@@ -17,7 +17,6 @@ import { loadGeneration } from './generation.js';
 import { createApp } from './http-app.js';
 import { LIMITS } from './limits.js';
 import { countLive, openLive } from './live/open-live.js';
-import { createActivity } from './live/recent-traffic.js';
 import { countRefits, openRefits, wantsRefits } from './live/refits.js';
 import { createCurrentModel, modelFilesIn } from './model-files.js';
 import { refuseOverload } from './overload.js';
@@ -119,7 +118,6 @@ export async function startServer(
     listUsers,
     live,
     refits,
-    activity: createActivity(),
     hosts: hostsFor(host, settings.allowHosts),
     log,
     requestLog,

@@ -23,12 +23,10 @@ export interface ServerSide {
   readonly live?: LiveStore | undefined;
   /** Undefined: the server has nothing to refit. */
   readonly refits?: Refits | undefined;
-  /** Recent activity. */
-  readonly activity?: Activity | undefined;
 }
 
 /** What the server answers without a worker. */
-export function serverAnswers(side: ServerSide): ServerAnswers {
+export function serverAnswers(side: ServerSide, activity: Activity): ServerAnswers {
   const { live, refits } = side;
   const store = (): LiveStore => {
     if (live) return live;
@@ -50,7 +48,7 @@ export function serverAnswers(side: ServerSide): ServerAnswers {
       return {
         model: current ? { file, hash, loaded } : null,
         queue: { waiting: current?.queue.waiting ?? 0, working: current?.queue.working ?? 0 },
-        activity: side.activity?.report() ?? { eventsPerMinute: [], answersPerMinute: [] },
+        activity: activity.report(),
         ...(live && {
           store: { events: live.counts.events, waiting: live.store.waiting, ...(failure && { failure }) },
         }),
@@ -79,7 +77,7 @@ export function serverAnswers(side: ServerSide): ServerAnswers {
             field,
           });
         });
-      side.activity?.stored(stored);
+      activity.stored(stored);
       return { accepted: events.length, duplicates: events.length - stored };
     },
     async putItem({ id, ...fields }) {
