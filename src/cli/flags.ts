@@ -29,7 +29,8 @@ export function addFlags(
   for (const listed of listOptions(declared)) {
     const { option, flag, off } = listed;
     if (flag !== undefined && others.has(flag)) continue;
-    for (const made of [flag && onFlag(listed, flag, level), off && offFlag(listed, off)]) {
+    const offOption = off && new Option(off, offText(listed)).default(undefined);
+    for (const made of [flag && onFlag(listed, flag, level), offOption]) {
       if (!made) continue;
       if (option.group !== undefined) made.helpGroup(`${option.group}:`);
       made.hideHelp(level === 'common' && !option.common);
@@ -58,10 +59,6 @@ function onFlag({ option }: ListedOption, flag: string, level: HelpLevel): Optio
     const again = option.kind === 'list' && option.repeated && Array.isArray(before);
     return again ? [...before, ...(read.value as unknown[])] : read.value;
   });
-}
-
-function offFlag(listed: ListedOption, off: string): Option {
-  return new Option(off, offText(listed)).default(undefined);
 }
 
 /** A second value would silently replace the first. */

@@ -64,7 +64,8 @@ export async function writeFolder(
     for (const one of results) if (one.status === 'rejected') throw one.reason;
     for (const name of names) if (!concurrent.has(name)) await writeFile(name);
     const obsolete = obsoleteFiles(before, names, options);
-    await writeManifest(stage, names, without(before, obsolete));
+    const kept = Object.entries(before ?? {}).filter(([name]) => !obsolete.includes(name));
+    await writeManifest(stage, names, Object.fromEntries(kept));
     await syncFile(join(stage, MANIFEST));
     await commit(stage, home, names, options);
     for (const name of obsolete) {
@@ -225,10 +226,6 @@ function obsoleteFiles(
   const isObsolete = (name: string) =>
     obsolete instanceof RegExp ? obsolete.test(name) : obsolete?.includes(name);
   return Object.keys(manifest ?? {}).filter((name) => isObsolete(name) && !names.includes(name));
-}
-
-function without(manifest: Manifest | undefined, names: readonly string[]): Manifest {
-  return Object.fromEntries(Object.entries(manifest ?? {}).filter(([name]) => !names.includes(name)));
 }
 
 /**

@@ -3,15 +3,7 @@
 import { InputError } from '../errors.js';
 import { editDistance } from '../text/edit-distance.js';
 import { numberOf } from '../text/numbers.js';
-import type {
-  AnyOption,
-  Declaration,
-  ListOption,
-  NumberOption,
-  OptionsOf,
-  Range,
-  SettingsOf,
-} from './declare.js';
+import type { AnyOption, Declaration, NumberOption, OptionsOf, Range, SettingsOf } from './declare.js';
 import { type OptionError, option, optionError, show } from './error.js';
 
 /**
@@ -112,7 +104,8 @@ function isRight(known: AnyOption, value: unknown): boolean {
     case 'list':
       if (known.orAll && typeof value === 'boolean') return true;
       if (known.orOne && isRight(known.of, value)) return true;
-      return Array.isArray(value) && isRightList(known, value);
+      if (!Array.isArray(value) || value.length > LONGEST_LIST) return false;
+      return !(known.orOne && value.length === 0) && value.every((entry) => isRight(known.of, entry));
     case 'value':
       return typeof value === known.type && value !== null && (known.only?.is(value) ?? true);
     case 'section':
@@ -136,11 +129,6 @@ function isPair(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Object.keys(value).length !== 2) return false;
   const { users, items } = value as { users?: unknown; items?: unknown };
   return isText(users) && isText(items);
-}
-
-function isRightList(known: ListOption, values: readonly unknown[]): boolean {
-  if (values.length > LONGEST_LIST || (known.orOne && values.length === 0)) return false;
-  return values.every((entry) => isRight(known.of, entry));
 }
 
 function inRange(value: number, { min, max, above, below }: Range): boolean {

@@ -56,7 +56,9 @@ export async function* pagesOf(
       if (sum !== undefined && crc32(packed) !== sum >>> 0)
         throw new DamagedError('the checksum of a page is wrong');
       if (type === DICTIONARY) {
-        dictionary = readDictionary(structOf(header, 7), await unpackPage(chunk.codec, packed, size), column);
+        const count = sizeOf(structOf(header, 7), 1, MAX_PAGE_VALUES, 'the number of values of a dictionary');
+        const page = await unpackPage(chunk.codec, packed, size);
+        dictionary = decodePlain(page, column.physical, column.width, count);
       } else if (type === DATA) {
         yield readData(structOf(header, 5), await unpackPage(chunk.codec, packed, size), column, dictionary);
       } else {
@@ -80,11 +82,6 @@ async function readHeader(file: RandomAccess, pos: number, stop: number) {
     }
   }
   throw new DamagedError('a page has no header');
-}
-
-function readDictionary(header: ThriftStruct | undefined, page: Uint8Array, column: ParquetColumn): Values {
-  const count = sizeOf(header, 1, MAX_PAGE_VALUES, 'the number of values of a dictionary');
-  return decodePlain(page, column.physical, column.width, count);
 }
 
 function readData(

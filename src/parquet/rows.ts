@@ -47,14 +47,6 @@ export type ParquetSource = string | NamedFile | { readonly name: string; readon
 export const sourceLabel = (source: ParquetSource): string =>
   typeof source === 'string' ? source : source.name;
 
-interface Handle {
-  readonly size: number;
-  readonly identity: string;
-  /** Fills `into` from `position` on; returns the number of bytes read, 0 at the end. */
-  read(into: Uint8Array, position: number): Promise<number>;
-  close(): Promise<void>;
-}
-
 /** The most bytes that a file of this size may unpack to. */
 export const mostUnpacked = (size: number): number => Math.max(UNPACKED.bytes, UNPACKED.times * size);
 
@@ -75,13 +67,16 @@ export async function withBytes<T>(
   }
 }
 
-async function open(source: ParquetSource): Promise<Handle> {
+type Handle = Awaited<ReturnType<typeof open>>;
+
+/** `read` fills `into` from `position` on, and returns the number of bytes read, 0 at the end. */
+async function open(source: ParquetSource) {
   if (typeof source !== 'string' && 'blob' in source) {
     const { blob } = source;
     return {
       size: blob.size,
       identity: '',
-      async read(into, position) {
+      async read(into: Uint8Array, position: number) {
         into.set(new Uint8Array(await blob.slice(position, position + into.length).arrayBuffer()));
         return into.length;
       },
@@ -95,7 +90,8 @@ async function open(source: ParquetSource): Promise<Handle> {
     return {
       size: Number(size),
       identity: [size, dev, ino, mtimeNs, ctimeNs].join(),
-      read: async (into, position) => (await handle.read(into, 0, into.length, position)).bytesRead,
+      read: async (into: Uint8Array, position: number) =>
+        (await handle.read(into, 0, into.length, position)).bytesRead,
       close: () => handle.close(),
     };
   } catch (cause) {

@@ -142,7 +142,9 @@ async function checkCommand(
   const resumeFolder = values.resume === true ? folder : values.resume;
   const partition = await openPartition(source);
   const asked = typed.options as FitOptions;
-  refuseBaseline(asked.method, source);
+  if (isBaseline(asked.method)) {
+    throw optionError`${option('method')} ${asked.method} needs the data in one piece, and ${source} is in shards; fit the data themselves, or leave ${option('method')} out`;
+  }
   const method = resumeFolder === undefined ? checkFit(asked).method : await requireState(resumeFolder);
   const forRanking = method === 'ranking';
   refuse(typed, source, partition, { size, forRanking });
@@ -173,11 +175,6 @@ async function checkCommand(
     }
   }
   return { values, partition, asked, output, folder, resumeFolder };
-}
-
-function refuseBaseline(method: string | undefined, source: string): void {
-  if (!isBaseline(method)) return;
-  throw optionError`${option('method')} ${method} needs the data in one piece, and ${source} is in shards; fit the data themselves, or leave ${option('method')} out`;
 }
 
 /** A model whose users are in other files, with their number, for the report. */

@@ -109,7 +109,9 @@ export async function eachRow(
       await lock(connection, { files: [], folders: [] });
       select = `SELECT * FROM ${await tableOf(connection, source)}`;
     }
-    const names = await columnNames(connection, select);
+    const described = await connection.prepare(select);
+    const names = Array.from({ length: described.columnCount }, (_, c) => described.columnName(c));
+    described.destroySync();
     const columns = choose(names).map((column) => `CAST(c${column} AS VARCHAR)`);
     // An interrupt before the query starts has no effect.
     throwIfAborted(options.signal);
@@ -132,13 +134,6 @@ export async function eachRow(
       options.onProgress?.({ stage: 'reading', done: row, unit: 'rows' });
     }
   });
-}
-
-async function columnNames(connection: Connection, select: string): Promise<string[]> {
-  const described = await connection.prepare(select);
-  const names = Array.from({ length: described.columnCount }, (_, c) => described.columnName(c));
-  described.destroySync();
-  return names;
 }
 
 async function withDuckDb(
