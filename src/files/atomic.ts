@@ -5,6 +5,7 @@
 import { constants } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { withFile } from './plain-file.js';
 import { createNew, temporaryPathFor } from './temporary-name.js';
 import { removeOnExit, writeError } from './write-error.js';
 
@@ -34,8 +35,7 @@ export async function remove(path: string): Promise<void> {
 
 export async function writePieces(path: string, pieces: Iterable<string | Uint8Array>): Promise<void> {
   const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0 } = constants;
-  const file = await open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o666);
-  try {
+  await withFile(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, async (file) => {
     for (const piece of pieces) {
       const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
       for (let at = 0; at < bytes.length; ) {
@@ -43,19 +43,12 @@ export async function writePieces(path: string, pieces: Iterable<string | Uint8A
         at += bytesWritten;
       }
     }
-  } finally {
-    await file.close();
-  }
+  });
 }
 
 /** Waits until the file is on the disk. Otherwise a power failure after the rename could leave an empty file. */
 export async function syncFile(path: string): Promise<void> {
-  const file = await open(path, 'r+');
-  try {
-    await file.datasync();
-  } finally {
-    await file.close();
-  }
+  await withFile(path, 'r+', (file) => file.datasync());
 }
 
 /** Waits until a rename is on the disk, if the system can open folders; the result is whole either way. */

@@ -1,5 +1,6 @@
-// Streams of bytes, whatever they come from.
+// Streams and pieces of bytes, whatever they come from.
 
+import type { FileHandle } from 'node:fs/promises';
 import { InputError } from '../errors.js';
 import { concat } from '../math/memory.js';
 
@@ -39,6 +40,19 @@ export async function peek(chunks: AsyncIterable<Uint8Array>) {
     }
   })();
   return { first, all, close };
+}
+
+/** `length` bytes from `position` on; fewer at the end. */
+export async function readAt(from: FileHandle | Blob, position: number, length: number): Promise<Uint8Array> {
+  if (from instanceof Blob)
+    return new Uint8Array(await from.slice(position, position + length).arrayBuffer());
+  const bytes = new Uint8Array(length);
+  for (let filled = 0; filled < length; ) {
+    const { bytesRead } = await from.read(bytes, filled, length - filled, position + filled);
+    if (bytesRead === 0) return bytes.subarray(0, filled);
+    filled += bytesRead;
+  }
+  return bytes;
 }
 
 /** Whether these are the first bytes of gzip data; throws if only the name says so. */

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { lstat, open } from 'node:fs/promises';
+import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
@@ -28,13 +28,10 @@ export async function readManifest(folder: string): Promise<Manifest | undefined
   const path = join(folder, MANIFEST);
   const found = await lstat(path).catch(() => undefined);
   if (!found?.isFile() || found.size > MOST_BYTES) return undefined;
-  const file = await open(path, 'r').catch(() => undefined);
   try {
-    return schema.parse(JSON.parse((await file?.readFile('utf8')) ?? '')).files;
+    return schema.parse(JSON.parse(await readFile(path, 'utf8'))).files;
   } catch {
     return undefined;
-  } finally {
-    await file?.close();
   }
 }
 

@@ -2,7 +2,7 @@
 // thread for ever: they are opened without blocking, and refused.
 
 import { constants, type Stats, statSync } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import type { InputError } from '../errors.js';
 import { readError } from './read-error.js';
 
@@ -22,25 +22,37 @@ export function entryAt(path: string): Stats | undefined {
   }
 }
 
+/** Opens a file, lets `use` work with it, and closes it. */
+export async function withFile<T>(
+  path: string,
+  flags: string | number,
+  use: (file: FileHandle) => Promise<T>,
+): Promise<T> {
+  const file = await open(path, flags);
+  try {
+    return await use(file);
+  } finally {
+    await file.close();
+  }
+}
+
 /** The text of a plain file of at most `mostBytes`. `refuse` makes the errors for a file that is not one or is larger. */
 export async function readPlainText(
   path: string,
   mostBytes: number,
   refuse: (problem: 'kind' | 'size', bytes: number) => InputError,
 ): Promise<string> {
-  let file: Awaited<ReturnType<typeof open>> | undefined;
   try {
-    file = await open(path, READ_ONLY);
-    const found = await file.stat();
-    if (!found.isFile()) throw refuse('kind', 0);
-    if (found.size > mostBytes) throw refuse('size', found.size);
-    return await file.readFile('utf8');
+    return await withFile(path, READ_ONLY, async (file) => {
+      const found = await file.stat();
+      if (!found.isFile()) throw refuse('kind', 0);
+      if (found.size > mostBytes) throw refuse('size', found.size);
+      return file.readFile('utf8');
+    });
   } catch (cause) {
     // A socket cannot be opened, and a file that waits for events cannot be read.
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENXIO' || code === 'EAGAIN') throw refuse('kind', 0);
     throw readError(path, cause);
-  } finally {
-    await file?.close();
   }
 }

@@ -2,7 +2,7 @@
 // browser decompresses gzip.
 
 import { InputError, throwIfAborted } from '../errors.js';
-import { chunksOf, isGzip, peek } from '../files/chunks.js';
+import { chunksOf, isGzip, peek, readAt } from '../files/chunks.js';
 import type { IdShares } from '../math/id-draws.js';
 import { checkOptions } from '../options/check-options.js';
 import { READ_BLOB, TASK } from '../options/shared.js';
@@ -49,8 +49,7 @@ export async function readBlob(
 
 /** Opens a Blob, and decompresses it if it is gzip. */
 export async function openBlob({ name, blob }: NamedBlob): Promise<BegunSource> {
-  const magic = new Uint8Array(await blob.slice(0, 2).arrayBuffer());
-  const gzipped = isGzip(name, magic);
+  const gzipped = isGzip(name, await readAt(blob, 0, 2));
   let consumed = 0;
   const counted = blob.stream().pipeThrough(
     new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({

@@ -1,6 +1,7 @@
 // Reads several columns of a Parquet file in step, although their pages end at different rows.
 
 import { InputError, throwIfAborted } from '../errors.js';
+import { readAt } from '../files/chunks.js';
 import type { Values } from './decode.js';
 import { type ParquetColumn, type ParquetFile, type RandomAccess, readFooter } from './footer.js';
 import { type Page, pagesOf } from './pages.js';
@@ -67,33 +68,17 @@ export async function withBytes<T>(
   }
 }
 
-type Handle = Awaited<ReturnType<typeof open>>;
-
-/** `read` fills `into` from `position` on, and returns the number of bytes read, 0 at the end. */
 async function open(source: ParquetSource) {
   if (typeof source !== 'string' && 'blob' in source) {
     const { blob } = source;
-    return {
-      size: blob.size,
-      identity: '',
-      async read(into: Uint8Array, position: number) {
-        into.set(new Uint8Array(await blob.slice(position, position + into.length).arrayBuffer()));
-        return into.length;
-      },
-      close: async () => undefined,
-    };
+    return { from: blob, size: blob.size, identity: '', close: async () => undefined };
   }
   const path = typeof source === 'string' ? source : source.path;
   const handle = await process.getBuiltinModule('node:fs/promises').open(path);
   try {
     const { size, dev, ino, mtimeNs, ctimeNs } = await handle.stat({ bigint: true });
-    return {
-      size: Number(size),
-      identity: [size, dev, ino, mtimeNs, ctimeNs].join(),
-      read: async (into: Uint8Array, position: number) =>
-        (await handle.read(into, 0, into.length, position)).bytesRead,
-      close: () => handle.close(),
-    };
+    const identity = [size, dev, ino, mtimeNs, ctimeNs].join();
+    return { from: handle, size: Number(size), identity, close: () => handle.close() };
   } catch (cause) {
     await handle.close();
     throw cause;
@@ -199,9 +184,8 @@ class Cursor implements Cell {
 }
 
 /** Reads ahead, so that small pages do not need a call each. */
-function windowOn(handle: Handle): RandomAccess {
-  const { size } = handle;
-  let held = new Uint8Array(0);
+function windowOn({ from, size }: Awaited<ReturnType<typeof open>>): RandomAccess {
+  let held: Uint8Array = new Uint8Array(0);
   let start = 0;
   return {
     size,
@@ -209,14 +193,10 @@ function windowOn(handle: Handle): RandomAccess {
       if (position < 0 || position + length > size) throw new DamagedError('it ends too early');
       if (position < start || position + length > start + held.length) {
         const wanted = Math.min(size - position, Math.max(length, WINDOW));
-        // Use a new buffer each time: values of the previous page may still refer to the old one.
-        held = new Uint8Array(wanted);
+        // In a new buffer each time: values of the previous page may still refer to the old one.
+        held = await readAt(from, position, wanted);
         start = position;
-        for (let done = 0; done < wanted; ) {
-          const read = await handle.read(held.subarray(done), position + done);
-          if (read === 0) throw new DamagedError('it was cut short while being read');
-          done += read;
-        }
+        if (held.length < wanted) throw new DamagedError('it was cut short while being read');
       }
       return held.subarray(position - start, position - start + length);
     },

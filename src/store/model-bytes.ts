@@ -1,6 +1,7 @@
 // Models as bytes, for pages, databases and networks.
 
 import { InputError } from '../errors.js';
+import { readAt } from '../files/chunks.js';
 import type { Checkpoint } from '../fit/ascent/loop.js';
 import { type Model, needModel } from '../fit/model.js';
 import { concat } from '../math/memory.js';
@@ -91,7 +92,7 @@ function byteSource(source: Uint8Array | Blob): ByteSource {
   return {
     name: typeof name === 'string' ? name : 'the given Blob',
     size: source.size,
-    read: async (at, length) => new Uint8Array(await source.slice(at, at + length).arrayBuffer()),
+    read: (at, length) => readAt(source, at, length),
   };
 }
 

@@ -1,9 +1,11 @@
 // Tensors in files. They are read in pieces, since a file may be larger than one buffer.
 
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { type FileHandle, stat } from 'node:fs/promises';
 import { InputError } from '../errors.js';
 import { writePieces } from '../files/atomic.js';
+import { readAt } from '../files/chunks.js';
+import { withFile } from '../files/plain-file.js';
 import { readError } from '../files/read-error.js';
 import type { Sha256 } from '../files/sha256.js';
 import {
@@ -22,19 +24,17 @@ export async function writeTensorsTo(path: string, file: TensorFile): Promise<vo
 
 /** Reads a file that `writeTensorsTo` wrote; refuses a file that is cut, changed, foreign or of another version. */
 export async function readTensors(path: string, expected: ExpectedTensors): Promise<TensorFile> {
-  let file: FileHandle | undefined;
   try {
     // To open a pipe is to wait for a writer.
     const found = await stat(path);
     if (!found.isFile() && !found.isDirectory()) {
       throw new InputError(`${path}: this is not a regular file; give a ${expected.what} that graphex wrote`);
     }
-    file = await open(path, 'r');
-    return await decodeTensors(await fileSource(path, file), expected, nativeSha256());
+    return await withFile(path, 'r', async (file) =>
+      decodeTensors(await fileSource(path, file), expected, nativeSha256()),
+    );
   } catch (cause) {
     throw readError(path, cause);
-  } finally {
-    await file?.close();
   }
 }
 
@@ -43,30 +43,16 @@ export async function readMetadata(
   path: string,
   expected: ExpectedTensors,
 ): Promise<Readonly<Record<string, string>>> {
-  const file = await open(path, 'r');
-  try {
-    return (await readHeader(await fileSource(path, file), expected)).metadata;
-  } finally {
-    await file.close();
-  }
+  return withFile(
+    path,
+    'r',
+    async (file) => (await readHeader(await fileSource(path, file), expected)).metadata,
+  );
 }
 
 async function fileSource(path: string, file: FileHandle): Promise<ByteSource> {
   const { size } = await file.stat();
-  return {
-    name: path,
-    size,
-    async read(position, length) {
-      const buffer = Buffer.alloc(length);
-      let filled = 0;
-      while (filled < length) {
-        const { bytesRead } = await file.read(buffer, filled, length - filled, position + filled);
-        if (bytesRead === 0) break;
-        filled += bytesRead;
-      }
-      return buffer.subarray(0, filled);
-    },
-  };
+  return { name: path, size, read: (position, length) => readAt(file, position, length) };
 }
 
 function nativeSha256(): Sha256 {

@@ -1,7 +1,8 @@
 // Tells files that graphex wrote by their first bytes: models, states of fits, and files of rejected rows. A table of edges
 // looks like any other table.
 
-import { open } from 'node:fs/promises';
+import { readAt } from '../files/chunks.js';
+import { withFile } from '../files/plain-file.js';
 import { REJECTS_HEADER } from '../ingest/intake/rejects.js';
 import { MODEL_START } from './tensors.js';
 
@@ -19,15 +20,11 @@ export async function isOwnFile(path: string): Promise<boolean> {
 
 /** The size and the first bytes of a file; undefined if it cannot be opened. */
 async function startOf(path: string): Promise<{ readonly size: number; readonly text: string } | undefined> {
-  const file = await open(path, 'r').catch(() => undefined);
-  if (!file) return undefined;
-  try {
+  const read = withFile(path, 'r', async (file) => {
     const found = await file.stat();
     if (!found.isFile()) return undefined;
-    const first = Buffer.alloc(8 + MODEL_START.length);
-    const { bytesRead } = await file.read(first, 0, first.length, 0);
-    return { size: found.size, text: first.toString('latin1', 0, bytesRead) };
-  } finally {
-    await file.close();
-  }
+    const first = await readAt(file, 0, 8 + MODEL_START.length);
+    return { size: found.size, text: Buffer.from(first).toString('latin1') };
+  });
+  return read.catch(() => undefined);
 }

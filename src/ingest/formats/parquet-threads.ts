@@ -1,7 +1,10 @@
 // Reads Parquet tables of whole numbers with several threads. The graph has the same bits as that of the reader of rows. That reader reads
 // all other tables, and reports all errors.
 
+import { stat } from 'node:fs/promises';
 import { throwIfAborted } from '../../errors.js';
+import { readAt } from '../../files/chunks.js';
+import { withFile } from '../../files/plain-file.js';
 import { MAX_COUNT, MAX_EDGES } from '../../graph/build.js';
 import { buildGraphWithThreads } from '../../graph/build-threads.js';
 import type { BipartiteGraph } from '../../graph/graph.js';
@@ -81,20 +84,13 @@ async function groupsOf(
   options: ReaderOptions,
   target: TableTarget,
 ): Promise<ColumnGroup[] | undefined> {
-  const { open, stat } = process.getBuiltinModule('node:fs/promises');
   const groups: ColumnGroup[] = [];
   for (const path of paths) {
     throwIfAborted(options.signal);
     const found = path === '-' ? undefined : await stat(path);
     // Files of the system have no size, and reading them may wait.
     if (!found?.isFile() || found.size === 0) return undefined;
-    const file = await open(path);
-    try {
-      const { buffer } = await file.read(new Uint8Array(4), 0, 4, 0);
-      if (!isParquet(buffer)) return undefined;
-    } finally {
-      await file.close();
-    }
+    if (!isParquet(await withFile(path, 'r', (file) => readAt(file, 0, 4)))) return undefined;
     const { size } = found;
     const limit = { spent: createCounter(), mostSpent: Math.ceil(mostUnpacked(size) / SPENT_UNIT) };
     const plain = await withParquet(path, async (footer) => {
