@@ -1,8 +1,9 @@
 // A condition on attributes, as in genre = 'Fantasy' and year >= 1990 → the items that it leaves out. It is compiled once for
 // each distinct text, so that a request compares no attributes.
 
-import { type Cells, parseCondition, TRUE } from '../ingest/where/parse.js';
+import { parseCondition } from '../ingest/where/parse.js';
 import { writtenColumn, wrong } from '../ingest/where/tokens.js';
+import { type Cells, TRUE } from '../ingest/where/truth.js';
 import { emptyBits, hasBit, setBit } from '../math/bits.js';
 import { numberOf } from '../text/numbers.js';
 import { firstShown, shown } from '../text/untrusted.js';

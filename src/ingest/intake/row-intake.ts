@@ -3,7 +3,7 @@
 
 import { MAX_COUNT } from '../../graph/build.js';
 import type { ReaderOptions } from '../options.js';
-import type { Cells } from '../where/parse.js';
+import type { Cells } from '../where/truth.js';
 import type { EdgeCollector } from './collect.js';
 import { clip, columnLabel, type TableColumns } from './columns.js';
 import { idProblem } from './id-column.js';

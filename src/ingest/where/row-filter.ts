@@ -2,8 +2,9 @@
 
 import { nearest } from '../../options/check-options.js';
 import { clip } from '../intake/columns.js';
-import { type Cells, type NamedColumn, parseCondition, TRUE } from './parse.js';
+import { type NamedColumn, parseCondition } from './parse.js';
 import { wrong } from './tokens.js';
+import { type Cells, TRUE } from './truth.js';
 
 /** Tells whether a row is kept. */
 export interface RowFilter {
