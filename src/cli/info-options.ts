@@ -98,7 +98,7 @@ export async function withInfo<M extends Model>(
     };
   }
   if (!info.items && !info.users) return model;
-  const { withTables } = await import('../predict/content/fit-info.js');
+  const { withTables } = await import('../predict/content/fit-content.js');
   return withTables(model, info, { seed, ...task });
 }
 

@@ -5,9 +5,9 @@
 
 import type { EngineName } from '../engine/select.js';
 import { InputError, throwIfAborted } from '../errors.js';
+import { refitOptions } from '../fit/ascent/previous.js';
 import { fit } from '../fit/fit.js';
 import type { PosteriorModel } from '../fit/model.js';
-import { refitOptions } from '../fit/repeat-options.js';
 import { SIDES } from '../graph/graph.js';
 import { meanAndSpread } from '../math/moments.js';
 import { LEAST_REPLICAS } from '../options/commands/evaluate.js';

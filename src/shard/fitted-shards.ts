@@ -6,7 +6,7 @@ import type { CountingEngine } from '../engine/engine.js';
 import { type EngineReason, onEngine } from '../engine/select.js';
 import { abortReason } from '../errors.js';
 import { everyMinutes } from '../fit/ascent/ascent.js';
-import type { DataFacts } from '../fit/ascent/data-facts.js';
+import type { DataFacts } from '../fit/ascent/hyper.js';
 import type { Checkpoint, FitOrigin } from '../fit/ascent/loop.js';
 import type { FitResult } from '../fit/fit.js';
 import type { UserTables } from '../fit/fold-in/user-tables.js';

@@ -12,7 +12,7 @@ import { type FitResult, fit } from '../fit/fit.js';
 import { hyperBySide, type Model, type PosteriorModel } from '../fit/model.js';
 import { describeSides } from '../fit/sides/side-prior.js';
 import { joinRankings, type RankingResult } from '../metrics/ranking-metrics.js';
-import { withTables } from '../predict/content/fit-info.js';
+import { withTables } from '../predict/content/fit-content.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
 import { type Atlas, atlas } from './atlas.js';

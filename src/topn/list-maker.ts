@@ -14,8 +14,7 @@ import { inLanes, type Lanes } from '../wasm/lanes.js';
 import { loadKernels } from '../wasm/load.js';
 import { RANKING, SMALL } from './cpu.js';
 import { createLane, laneBytes, packedItemBytes, packItems, type RankLane, ROWS_PER_BLOCK } from './lane.js';
-import { emptyLists, type TopLists } from './lists.js';
-import type { ItemWeightScores, LaneQuery, RankQuery } from './query.js';
+import { emptyLists, type ItemWeightScores, type LaneQuery, type RankQuery, type TopLists } from './query.js';
 import {
   type FactorJob,
   type FactorRows,

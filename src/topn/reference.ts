@@ -1,11 +1,12 @@
 // Rankings by definition: score every candidate in float64, sort, and look up the ranks. Tests compare the other backends with it.
 
 import { throwIfAborted } from '../errors.js';
-import { emptyLists, listBest } from './lists.js';
 import {
   addItemWeights,
   emptyAnswer,
+  emptyLists,
   type FactorTables,
+  listBest,
   listOf,
   rowsToRank,
   type TopN,

@@ -5,13 +5,13 @@ import { serveTasks } from '../parallel/worker.js';
 import type { TaskOptions } from '../progress.js';
 import { instantiate } from '../wasm/instantiate.js';
 import { createLane, type RankLane, ROWS_PER_BLOCK } from './lane.js';
-import type { TopLists } from './lists.js';
 import {
   addItemWeights,
   type ItemWeightScores,
   type LaneQuery,
   type Products,
   type RankAnswer,
+  type TopLists,
 } from './query.js';
 
 /** Rows to rank, in a worker or in the caller's thread. */

@@ -8,14 +8,15 @@ import { throwIfAborted } from '../errors.js';
 import type { RowLists } from '../math/csr.js';
 import { createQueue } from '../math/queue.js';
 import type { TaskOptions } from '../progress.js';
-import { emptyLists, type TopLists } from './lists.js';
 import {
   emptyAnswer,
+  emptyLists,
   type FactorTables,
   type RankAnswer,
   type RankQuery,
   type RankView,
   rowsToRank,
+  type TopLists,
   type TopN,
   towardsCandidates,
 } from './query.js';

@@ -6,7 +6,7 @@ import { createCpuEngine } from '../../src/engine/cpu/cpu-engine.js';
 import type { Engine } from '../../src/engine/engine.js';
 import { createReferenceEngine } from '../../src/engine/reference/reference-engine.js';
 import { FitError } from '../../src/errors.js';
-import { dataFacts } from '../../src/fit/ascent/data-facts.js';
+import { dataFacts } from '../../src/fit/ascent/hyper.js';
 import type { RankingCheckpoint } from '../../src/fit/ascent/loop.js';
 import { fit } from '../../src/fit/fit.js';
 import type { Model, Ranker, RankerMember } from '../../src/fit/model.js';

@@ -1,7 +1,7 @@
 // A ranking fit that starts from a previous model: its blend keeps the settings.
 
 import { describe, expect, it } from 'vitest';
-import { dataFacts } from '../../src/fit/ascent/data-facts.js';
+import { dataFacts } from '../../src/fit/ascent/hyper.js';
 import { walk } from '../../src/fit/ascent/loop.js';
 import { firstState } from '../../src/fit/ascent/schedule.js';
 import { fit } from '../../src/fit/fit.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { refitOptions } from '../../src/fit/ascent/previous.js';
 import { fit } from '../../src/fit/fit.js';
-import { refitOptions } from '../../src/fit/repeat-options.js';
 import { simulate } from '../../src/process/poisson-model.js';
 
 const prior = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 12 };

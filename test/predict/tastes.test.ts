@@ -6,7 +6,7 @@ import type { Model } from '../../src/fit/model.js';
 import { BipartiteGraph } from '../../src/graph/public.js';
 import { sideTable } from '../../src/ingest/side-table.js';
 import { randomStream } from '../../src/math/random.js';
-import { withTables } from '../../src/predict/content/fit-info.js';
+import { withTables } from '../../src/predict/content/fit-content.js';
 import { createRecommender } from '../../src/predict/recommender.js';
 import { basisOf } from '../../src/predict/user-query.js';
 import { reasonWords } from '../../src/report/words/reasons.js';

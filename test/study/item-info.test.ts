@@ -9,7 +9,7 @@ import { evaluateModel } from '../../src/evaluate/evaluate.js';
 import { fit } from '../../src/fit/fit.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { readSideTable } from '../../src/ingest/side-file.js';
-import { withTables } from '../../src/predict/content/fit-info.js';
+import { withTables } from '../../src/predict/content/fit-content.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split } from '../../src/sample/split.js';
 import { writeEdges } from '../../src/store/write-table.js';

@@ -5,12 +5,11 @@ import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { AbortError, FitError, InputError } from '../../errors.js';
 import type { Checkpoint } from '../../fit/ascent/loop.js';
-import { successorOptions } from '../../fit/ascent/previous.js';
+import { missingUsers, successorOptions } from '../../fit/ascent/previous.js';
 import { type SparsityEvidence, sparsityEvidence } from '../../fit/choose/sparsity-evidence.js';
 import { type FitResult, fit, resolveOptions } from '../../fit/fit.js';
 import type { Model } from '../../fit/model.js';
 import { checkFit, type FitOptions } from '../../fit/options.js';
-import { missingUsers } from '../../fit/repeat-options.js';
 import {
   LostFitError,
   numbersUnderWay,

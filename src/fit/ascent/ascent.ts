@@ -21,8 +21,7 @@ import {
 } from '../options.js';
 import { abortedFit, LostFitError, withoutFit } from '../unfinished.js';
 import { type BothTables, logCountFactorials, totalsOf } from './bound.js';
-import { dataFacts } from './data-facts.js';
-import { firstHyper, learnedHyper, matchesTau, setUnseenMasses, tausToMatch } from './hyper.js';
+import { dataFacts, firstHyper, learnedHyper, matchesTau, setUnseenMasses, tausToMatch } from './hyper.js';
 import {
   type AfterBlock,
   type AscentCheckpoint,

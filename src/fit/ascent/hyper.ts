@@ -1,24 +1,42 @@
 // Hyperparameters σ, τ, a, b and size of both sides: their first values, and their maximization by the bound.
 
 import type { Activity, Engine, SideHyper, Table, TableTotals } from '../../engine/engine.js';
-import { type BySide, bySide, otherSide, SIDES, type SideName } from '../../graph/graph.js';
+import {
+  type BipartiteGraph,
+  type BySide,
+  bySide,
+  degrees,
+  otherSide,
+  SIDES,
+  type SideName,
+} from '../../graph/graph.js';
 import { maximize } from '../../math/maximize.js';
 import { expectedLaplace, unseenMass } from '../../math/quadrature.js';
 import { lgamma } from '../../math/special.js';
 import type { ModelKind } from '../../options/names.js';
-import { estimateSizes, sizeFromBound } from '../../process/sizes.js';
-import type { DegreeCounts } from '../../sparsity/degree-counts.js';
+import { estimateSizes, type GraphSizes, sizeFromBound } from '../../process/sizes.js';
+import { countDegrees, type DegreeCounts } from '../../sparsity/degree-counts.js';
 import { tailIndexAt } from '../../sparsity/tail-index.js';
 import type { FitSettings, Learnable } from '../options.js';
 import { LARGEST_SIGMA, matchTau, SMALLEST_SIGMA, tailPrior } from '../sides/side-prior.js';
 import { type BothHyper, type BothTables, totalMass, totalsOf } from './bound.js';
-import type { DataFacts } from './data-facts.js';
 
 /** The paper's values. */
 export const TAU = 1;
 const SHAPE = 0.1;
 const RATE = 0.1;
 export const DENSE_SIGMA = -0.1;
+
+/** What a fit must know of its data before it begins, wherever their edges lie. */
+export interface DataFacts extends GraphSizes {
+  readonly degreeCounts: BySide<DegreeCounts>;
+}
+
+export function dataFacts(graph: BipartiteGraph): DataFacts {
+  const { edges, total, multigraph, users, items } = graph;
+  const degreeCounts = bySide((side) => countDegrees(degrees(graph[side])));
+  return { edges, total, multigraph, users, items, degreeCounts };
+}
 
 /** First hyperparameters: the given ones, σ̂ from the degrees, and sizes by simulation; a size that the bound learns starts at 1. */
 export async function firstHyper(

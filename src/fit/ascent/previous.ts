@@ -11,8 +11,18 @@ import {
 } from '../../graph/graph.js';
 import { METHODS, type Method } from '../../options/commands/fit.js';
 import { option, optionError, show } from '../../options/error.js';
-import { type Model, modelHyper, type PosteriorModel, type RankerMember, type Vertices } from '../model.js';
-import type { FitOptions, Learnable } from '../options.js';
+import { grouped } from '../../text/numbers.js';
+import { many } from '../../text/phrases.js';
+import { USERS_AND_ITEMS } from '../../text/sides.js';
+import {
+  type Model,
+  modelHyper,
+  needPosterior,
+  type PosteriorModel,
+  type RankerMember,
+  type Vertices,
+} from '../model.js';
+import type { AscentOptions, FitOptions, GibbsFitOptions, Learnable } from '../options.js';
 import type { BothHyper } from './bound.js';
 import type { MatchedTaus } from './hyper.js';
 import { emptyTable, rowTotal, startRow, vertexStart } from './start.js';
@@ -207,4 +217,25 @@ export function previousHyper(
 export function previousMembers(from: Model): readonly RankerMember[] {
   const scores = from.type === 'ranker' ? from.scores : undefined;
   return scores?.kind === 'factors' ? scores.members.filter(({ fold }) => fold.kind === 'poisson') : [];
+}
+
+/** The options of the fit that gave this posterior, as its record holds them. */
+export function refitOptions(model: Model): AscentOptions | GibbsFitOptions {
+  needPosterior(model, 'fits that are repeated on other data');
+  return model.provenance.options as AscentOptions | GibbsFitOptions;
+}
+
+/** The largest share of the previous users that may be missing without a warning. */
+const USUAL_LOSS = 0.2;
+
+/**
+ * The share of the previous users that are not in the data, and a text about them without a full stop. Undefined if they are few; they
+ * are many if only new rows are given.
+ */
+export function missingUsers({ users, names }: Model, graph: BipartiteGraph) {
+  const missing = graph.users.ids.findAll(users.ids).reduce((sum, at) => sum + Number(at < 0), 0);
+  if (missing <= USUAL_LOSS * users.count) return undefined;
+  const all = many(users.count, (names ?? USERS_AND_ITEMS).users);
+  const text = `${grouped(missing)} of ${all} of the previous model are not in these data`;
+  return { share: missing / users.count, text };
 }

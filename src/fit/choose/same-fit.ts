@@ -2,8 +2,7 @@
 // hyperparameters, the rules that change them, and its settings other than the name of the model.
 
 import type { BipartiteGraph } from '../../graph/graph.js';
-import { dataFacts } from '../ascent/data-facts.js';
-import { firstHyper, learnedHyper, tausToMatch } from '../ascent/hyper.js';
+import { dataFacts, firstHyper, learnedHyper, tausToMatch } from '../ascent/hyper.js';
 import { type AscentWithFeatures, fitSettings } from '../options.js';
 
 /** True if both options lead to the same sequence of states. */

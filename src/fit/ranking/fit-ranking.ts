@@ -10,7 +10,7 @@ import { option, optionError } from '../../options/error.js';
 import type { TaskOptions } from '../../progress.js';
 import { requireTimes } from '../../sample/split.js';
 import { checkResume, everyMinutes } from '../ascent/ascent.js';
-import { dataFacts } from '../ascent/data-facts.js';
+import { dataFacts } from '../ascent/hyper.js';
 import type { FitOrigin, RankingCheckpoint, RankingState } from '../ascent/loop.js';
 import { matchVertices, previousItems, previousMembers } from '../ascent/previous.js';
 import type { FitResult } from '../fit.js';

@@ -5,8 +5,7 @@ import { partFor, withDefaults } from '../../options/check-options.js';
 import { FEATURES, METHODS } from '../../options/commands/fit.js';
 import type { OptionsOf, SettingsOf } from '../../options/declare.js';
 import type { BothHyper } from '../ascent/bound.js';
-import type { DataFacts } from '../ascent/data-facts.js';
-import { firstSigma, TAU } from '../ascent/hyper.js';
+import { type DataFacts, firstSigma, TAU } from '../ascent/hyper.js';
 import { given } from '../options.js';
 
 type Declared = typeof METHODS.ranking;

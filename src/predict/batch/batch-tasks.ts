@@ -4,7 +4,7 @@ import type { Model } from '../../fit/model.js';
 import { fromShared, type Transfer } from '../../graph/transfer.js';
 import { once } from '../../math/once.js';
 import { serveTasks } from '../../parallel/worker.js';
-import type { TopLists } from '../../topn/lists.js';
+import type { TopLists } from '../../topn/query.js';
 import type { ExplainedList, ExplainListOptions } from '../explain/explain-lists.js';
 import type { UserQuery } from '../recommend.js';
 import { createRecommender } from '../recommender.js';

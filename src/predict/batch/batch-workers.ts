@@ -6,7 +6,7 @@ import { toShared } from '../../graph/transfer.js';
 import { allocate } from '../../math/memory.js';
 import { createPool, taskModule, threadCount, type WorkerPool } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
-import type { TopLists } from '../../topn/lists.js';
+import type { TopLists } from '../../topn/query.js';
 import type { ExplainedList } from '../explain/explain-lists.js';
 import type { UserQuery } from '../recommend.js';
 import { excludedItems, historyLists, type RowLists, rowLists } from '../scoring/scorer.js';

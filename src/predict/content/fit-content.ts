@@ -6,7 +6,7 @@ import {
   type ContentScores,
   type ContentSettings,
 } from '../../attributes/content-scores.js';
-import { type SideInfo, settingOf } from '../../attributes/info.js';
+import { type ModelInfo, type SideInfo, settingOf } from '../../attributes/info.js';
 import { type NewItem, withRows } from '../../attributes/new-rows.js';
 import { predictedPopularity } from '../../attributes/predicted-popularity.js';
 import { attributeVectors, invertedLists } from '../../attributes/similarity.js';
@@ -15,6 +15,7 @@ import type { TaskOptions } from '../../progress.js';
 import { createModelScorer } from '../scoring/model-scorer.js';
 import { findContentSettings } from './content-settings.js';
 import { contentWeights } from './content-weights.js';
+import { fitTastes } from './fit-tastes.js';
 import { holdItemsBack } from './held-back-items.js';
 import { type Levels, levelsOf } from './level.js';
 import { scoreRows } from './score-rows.js';
@@ -27,6 +28,19 @@ const DEFAULT_NEIGHBOURS = 50;
 
 interface ContentTask extends TaskOptions {
   readonly seed: number;
+}
+
+/** The model with tables about its sides. Items of their table that have no edges in training are new items. */
+export async function withTables<M extends Model>(
+  model: M,
+  { items, users }: ModelInfo,
+  task: TaskOptions & { readonly seed: number },
+): Promise<M> {
+  const info = {
+    ...(items && { items: await fitContent(model, items, task) }),
+    ...(users && { users: fitTastes(model, users, task) }),
+  };
+  return { ...model, info };
 }
 
 /** The table about the items with scores for items without edges, or with few. */

@@ -7,8 +7,7 @@ import { allocate } from '../../math/memory.js';
 import { once } from '../../math/once.js';
 import { sumOfProducts } from '../../math/products.js';
 import type { SparseWeights } from '../../topn/query.js';
-import type { Explanation, ScoreParts } from '../explain/explain.js';
-import { added, addUp, scaled } from '../explain/sums.js';
+import { added, addUp, type Explanation, type ScoreParts, scaled } from '../explain/explain.js';
 import type { MemberScorer, UserFactors } from './member-scorer.js';
 
 export interface AddedItems {

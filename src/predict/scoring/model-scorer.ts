@@ -11,10 +11,8 @@ import { once } from '../../math/once.js';
 import type { TaskOptions } from '../../progress.js';
 import { addScaled } from '../../solvers/combine-weights.js';
 import { createListMaker, type ListMaker, type ListQuery } from '../../topn/list-maker.js';
-import type { TopLists } from '../../topn/lists.js';
-import { addWeights, type SparseWeights } from '../../topn/query.js';
-import { type Explanation, priorExplainer, type ScoreParts } from '../explain/explain.js';
-import { addUp, scaled } from '../explain/sums.js';
+import { addWeights, type SparseWeights, type TopLists } from '../../topn/query.js';
+import { addUp, type Explanation, priorExplainer, type ScoreParts, scaled } from '../explain/explain.js';
 import {
   type AddedItems,
   addedItems,
