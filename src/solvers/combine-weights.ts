@@ -49,33 +49,25 @@ export function addScaled(
   rows = one.offsets.length - 1,
 ): SparseWeights {
   const startOf = ({ offsets: of }: SparseWeights, row: number) => of[Math.min(row, of.length - 1)];
+  const most = one.targets.length + other.targets.length;
+  const [targets, weights] = [new Uint32Array(most), new Float32Array(most)];
   const offsets = allocate(Uint32Array, rows + 1);
-  const merge = (add: (target: number, weight: number) => void, row: number) => {
-    let [a, b] = [startOf(one, row), startOf(other, row)];
-    const [endA, endB] = [startOf(one, row + 1), startOf(other, row + 1)];
-    while (a < endA || b < endB) {
-      const s = a < endA ? one.targets[a] : Number.POSITIVE_INFINITY;
-      const t = b < endB ? other.targets[b] : Number.POSITIVE_INFINITY;
-      add(Math.min(s, t), (s <= t ? one.weights[a] : 0) + (t <= s ? share * other.weights[b] : 0));
-      if (s <= t) a++;
-      if (t <= s) b++;
-    }
-  };
-  let count = 0;
-  for (let row = 0; row < rows; row++) {
-    merge(() => count++, row);
-    offsets[row + 1] = count;
-  }
-  const targets = allocate(Uint32Array, count);
-  const weights = allocate(Float32Array, count);
   let at = 0;
   for (let row = 0; row < rows; row++) {
-    merge((target, weight) => {
-      targets[at] = target;
-      weights[at++] = weight;
-    }, row);
+    let [a, b] = [startOf(one, row), startOf(other, row)];
+    const [endA, endB] = [startOf(one, row + 1), startOf(other, row + 1)];
+    for (; a < endA || b < endB; at++) {
+      const s = a < endA ? one.targets[a] : Number.POSITIVE_INFINITY;
+      const t = b < endB ? other.targets[b] : Number.POSITIVE_INFINITY;
+      targets[at] = Math.min(s, t);
+      weights[at] = (s <= t ? one.weights[a++] : 0) + (t <= s ? share * other.weights[b++] : 0);
+    }
+    offsets[row + 1] = at;
   }
-  return { offsets, targets, weights };
+  const [ofAll, all] = [allocate(Uint32Array, at), allocate(Float32Array, at)];
+  ofAll.set(targets.subarray(0, at));
+  all.set(weights.subarray(0, at));
+  return { offsets, targets: ofAll, weights: all };
 }
 
 /** Transposes weights by target into weights by source, and scales them. */
