@@ -133,7 +133,8 @@ export function chooseInfoColumns(
     }
     const found = recogniseColumn(name, place, rows);
     const kind = asked?.get(name);
-    if (kind !== undefined) used.push({ name, place, kind, separator: separatorIn(found, kind) });
+    const separator = kind === 'category' && 'kind' in found ? found.separator : undefined;
+    if (kind !== undefined) used.push({ name, place, kind, separator });
     else if ('kind' in found) used.push(found);
     else ignored.push(found);
   }
@@ -141,8 +142,4 @@ export function chooseInfoColumns(
     throw new InputError(`${source}: the named columns hold nothing to compare; name others`);
   }
   return { used, ignored };
-}
-
-function separatorIn(found: RecognisedColumn | IgnoredColumn, kind: ColumnKind): ValueSeparator | undefined {
-  return kind === 'category' && 'kind' in found ? found.separator : undefined;
 }

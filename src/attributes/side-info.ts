@@ -332,7 +332,6 @@ function yearsOf(titles: readonly string[]): Float64Array | undefined {
   return titled > 0 && dated >= DATED * titled ? years : undefined;
 }
 
-/** All columns as one table. */
 export function joinedColumns(values: readonly ColumnValues[], total: number) {
   const columns: InfoColumn[] = [];
   const names: string[] = [];

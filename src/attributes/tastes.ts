@@ -1,15 +1,10 @@
 // Scores of items for a user without items, by the user's attributes. An item's score is its popularity, multiplied for each attribute
 // by how much more often than expected the users with this attribute have the item.
 
+import type { EdgeRows } from '../math/csr.js';
 import type { SparseWeights } from '../topn/query.js';
 import { columnOf, type SideInfo, settingOf, type Tastes } from './info.js';
 import type { SharedAttribute } from './shared-attributes.js';
-
-/** The items of each user. */
-interface UserItems {
-  readonly offsets: ArrayLike<number>;
-  readonly neighbors: ArrayLike<number>;
-}
 
 /** Attributes times items: the most numbers that are kept. Attributes of the most users come first. */
 const MOST_CELLS = 2 ** 24;
@@ -29,7 +24,7 @@ interface TasteCounts {
 /** Counts users by attribute and item; `isOut` marks users who are not counted. */
 export function tasteCounts(
   rows: SparseWeights,
-  { offsets, neighbors }: UserItems,
+  { offsets, neighbors }: Pick<EdgeRows, 'offsets' | 'neighbors'>,
   items: number,
   isOut?: Uint8Array,
 ): TasteCounts {
@@ -63,7 +58,6 @@ export function tasteCounts(
   return { degree, edges, byAttribute };
 }
 
-/** A user by attributes. */
 interface AttributeUser {
   /** The score of each item: the number of users who would have it, if all users had these attributes. */
   readonly scores: Float32Array;
@@ -83,7 +77,6 @@ function timesOf(
   return (own.counts[item] + added) / ((own.edges * degree[item]) / Math.max(1, edges) + added);
 }
 
-/** A function that scores users by their attributes. */
 export function createTasteScores(
   info: Pick<SideInfo, 'columns' | 'names'>,
   counts: TasteCounts,

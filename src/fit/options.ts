@@ -61,7 +61,6 @@ export interface GibbsFitOptions extends OptionsOf<typeof METHODS.gibbs>, TaskOp
 /** The options of `fit`: a method, by default ascent, and the options of that method. */
 export type FitOptions = AscentOptions | RankingFitOptions | GibbsFitOptions | RankingFromRanker;
 
-/** A method and its checked options. */
 export type CheckedFit =
   | { readonly method: 'ascent'; readonly options: AscentOptions }
   | { readonly method: 'ranking'; readonly options: Omit<RankingFitOptions, 'method'> }
@@ -157,7 +156,6 @@ export interface FitSettings
 /** Options of coordinate ascent with a number of features, not `auto`. */
 export type AscentWithFeatures = Omit<AscentOptions, 'features'> & { readonly features?: number | undefined };
 
-/** The settings of coordinate ascent. */
 export function fitSettings(options: AscentWithFeatures): FitSettings {
   const { users, items, learn, ...plain } = withDefaults(METHODS.ascent, partFor(METHODS.ascent, options));
   const settings: FitSettings = {

@@ -3,48 +3,10 @@
 
 import type { ListMetricName } from '../options/names.js';
 
-/** What a metric is called and means. */
-interface MetricDefinition {
-  readonly title: string;
-  /** In words, as docs/metrics.md has it. */
-  readonly meaning: string;
-  /** Whether each user has a value, or all lists have one. */
-  readonly of: 'user' | 'lists';
-}
+/** The metrics that each user has a value of. All lists together have one value of the others. */
+export type UserListMetric = Exclude<ListMetricName, 'coverage' | 'gini' | 'novelty'>;
 
-export const METRICS = {
-  recall: { title: 'recall', of: 'user', meaning: 'hits over R, the number of test items' },
-  recallCapped: { title: 'capped recall', of: 'user', meaning: 'hits over min(n, R)' },
-  precision: { title: 'precision', of: 'user', meaning: 'hits over n, even if the list is shorter' },
-  ndcg: {
-    title: 'nDCG',
-    of: 'user',
-    meaning: 'Σ 1/log2(rank + 1) over the hits, over the same sum for ranks 1 … min(n, R)',
-  },
-  mrr: { title: 'MRR', of: 'user', meaning: '1 over the rank of the first hit, 0 without a hit' },
-  map: { title: 'MAP', of: 'user', meaning: 'Σ precision at the rank of each hit, over min(n, R)' },
-  hitRate: { title: 'hit rate', of: 'user', meaning: '1 with a hit, 0 without' },
-  coverage: { title: 'coverage', of: 'lists', meaning: 'share of the candidates that are in some list' },
-  gini: {
-    title: 'Gini',
-    of: 'lists',
-    meaning: 'how unequally the candidates are recommended: 0 all equally often, 1 always the same',
-  },
-  novelty: {
-    title: 'novelty',
-    of: 'lists',
-    meaning:
-      'mean over users of the mean over their list of −log2(share of training users who have the item)',
-  },
-} as const satisfies Record<ListMetricName, MetricDefinition>;
-
-/** The metrics that each user has a value of. */
-export type UserListMetric = {
-  [Name in ListMetricName]: (typeof METRICS)[Name]['of'] extends 'user' ? Name : never;
-}[ListMetricName];
-
-/** Whether each user has a value of this metric. */
-export const isUserMetric = (name: ListMetricName): name is UserListMetric => METRICS[name].of === 'user';
+export const isUserMetric = (name: ListMetricName): name is UserListMetric => name in userMetric;
 
 /** One user's value: `hits` are the ranks of the hits among the first `n`, ascending; `relevant` is R. */
 type UserValue = (hits: ArrayLike<number>, relevant: number, n: number) => number;

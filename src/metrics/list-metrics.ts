@@ -11,13 +11,11 @@ export const NO_CANDIDATE = -1;
 
 /** What lists are compared with. */
 export interface ListTask {
-  /** Number of candidates. */
   readonly candidates: number;
   /** Per user, the positions of the test items among the candidates. */
   readonly relevant: readonly Uint32Array[];
   /** Training degree of each candidate. */
   readonly degree: Uint32Array;
-  /** Number of training users. */
   readonly trainUsers: number;
 }
 

@@ -45,7 +45,6 @@ export function geometric(
   };
 }
 
-/** Moves along given values. */
 export function alongValues(start: number, values: readonly number[]): SettingAxis {
   return { start, next: (value, direction) => values[values.indexOf(value) + direction] };
 }

@@ -67,14 +67,22 @@ const ATTRIBUTE_PART = 0.1;
 /** A function that finds similar items; it computes norms once. */
 export function createSimilarity(model: Model, members: readonly MemberScorer[] | undefined): FindSimilar {
   const { ids } = catalogueOf(model);
+  const { count } = model.items;
   const byAttributes = once(() => attributeSimilarity(model));
-  const byEdges = createEdgeSimilarity(model, members, byAttributes);
+  const toAll = once(() => similarities(model, members, byAttributes));
   return (item, n, without) => {
-    if (item < model.items.count) return byEdges(item, n, without);
-    const { rows, values } = byAttributes()?.(item, n, without) ?? { rows: [], values: [] };
-    return Array.from(rows, (other, i) => ({ item: ids.at(other), similarity: values[i] })).sort(
-      (a, b) => b.similarity - a.similarity,
-    );
+    if (item >= count) {
+      const { rows, values } = byAttributes()?.(item, n, without) ?? { rows: [], values: [] };
+      return Array.from(rows, (other, i) => ({ item: ids.at(other), similarity: values[i] })).sort(
+        (a, b) => b.similarity - a.similarity,
+      );
+    }
+    const similarity = toAll()(item);
+    return largest(count, n, (other) =>
+      other === item || !(similarity[other] > 0) || (without && hasBit(without, other))
+        ? Number.NEGATIVE_INFINITY
+        : similarity[other],
+    ).map((other) => ({ item: ids.at(other), similarity: similarity[other] }));
   };
 }
 
@@ -101,23 +109,6 @@ function attributeSimilarity(model: Model): AttributeSimilarity | undefined {
     const found = sums.largest(n);
     sums.clear();
     return found;
-  };
-}
-
-function createEdgeSimilarity(
-  model: Model,
-  members: readonly MemberScorer[] | undefined,
-  byAttributes: () => AttributeSimilarity | undefined,
-): FindSimilar {
-  const { ids, count } = model.items;
-  const toAll = similarities(model, members, byAttributes);
-  return (item, n, without) => {
-    const similarity = toAll(item);
-    return largest(count, n, (other) =>
-      other === item || !(similarity[other] > 0) || (without && hasBit(without, other))
-        ? Number.NEGATIVE_INFINITY
-        : similarity[other],
-    ).map((other) => ({ item: ids.at(other), similarity: similarity[other] }));
   };
 }
 

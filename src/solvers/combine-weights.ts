@@ -31,7 +31,6 @@ export function scaleTargets(weights: SparseWeights, scale: ArrayLike<number>): 
   return { ...weights, weights: scaled };
 }
 
-/** The same weights, times a factor. */
 export function timesFactor(weights: SparseWeights, factor: number): SparseWeights {
   const scaled = allocate(Float32Array, weights.weights.length);
   for (let e = 0; e < scaled.length; e++) scaled[e] = factor * weights.weights[e];

@@ -98,7 +98,6 @@ export interface ChosenColumns {
   readonly found: Uint32Array;
 }
 
-/** What every task on targets needs. */
 export interface TargetJob extends WorkerPlace {
   readonly rows: RowLists;
   readonly weights: Uint8Array;
@@ -152,7 +151,6 @@ export function chosenBytes(neighbours: number): number {
   return 4 * (2 * size + (size * (size + 4)) / 2);
 }
 
-/** The layout of a worker's scratch. */
 function scratchParts(neighbours: number, { columns, lists }: SharedUsers) {
   const entries = lists ? lists.degrees.subarray(0, neighbours).reduce((sum, d) => sum + d, 1) : 0;
   const size = paddedSize(neighbours);

@@ -25,18 +25,7 @@ export const statisticPhrase = (statistic: StatisticName, names: SideNames): str
   statisticNames(statistic, names)[1];
 
 /** Metrics of a ranking; those ending in Unpopular leave popular items out. */
-type MetricName =
-  | 'recall'
-  | 'recallCapped'
-  | 'ndcg'
-  | 'hitRate'
-  | 'mrr'
-  | 'map'
-  | 'coverage'
-  | 'recallUnpopular'
-  | 'ndcgUnpopular';
-
-const METRICS: Readonly<Record<MetricName, { readonly title: string; readonly at: 'n' | 'depth' | null }>> = {
+const METRICS = {
   recall: { title: 'recall', at: 'n' },
   recallCapped: { title: 'capped recall', at: 'n' },
   ndcg: { title: 'nDCG', at: 'depth' },
@@ -46,7 +35,13 @@ const METRICS: Readonly<Record<MetricName, { readonly title: string; readonly at
   coverage: { title: 'coverage', at: 'n' },
   recallUnpopular: { title: 'recall', at: 'n' },
   ndcgUnpopular: { title: 'nDCG', at: 'depth' },
-};
+  precision: { title: 'precision', at: 'n' },
+  gini: { title: 'Gini', at: 'n' },
+  novelty: { title: 'novelty', at: 'n' },
+} as const satisfies Readonly<Record<string, { title: string; at: 'n' | 'depth' | null }>>;
+type MetricName = keyof typeof METRICS;
+
+export const metricName = (metric: MetricName): string => METRICS[metric].title;
 
 /** 'recall@20'; with `depth` also 'nDCG@1000'. It does not mention popular items; metricPhrase does. */
 export function metricTitle(

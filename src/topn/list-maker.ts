@@ -24,7 +24,6 @@ import {
   storeList,
 } from './topn-tasks.js';
 
-/** What to list for each row. */
 export interface ListQuery {
   /** Most items of a list. */
   readonly n: number;

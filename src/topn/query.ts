@@ -107,11 +107,8 @@ export function addItemWeights(
 }
 
 /** Sparse weights or, without offsets and targets, a full matrix: items × items. */
-interface AnyWeights {
-  readonly offsets: Uint32Array | undefined;
-  readonly targets: Uint32Array | undefined;
-  readonly weights: Float32Array;
-}
+type AnyWeights = Pick<SparseWeights, 'weights'> &
+  Readonly<Record<'offsets' | 'targets', Uint32Array | undefined>>;
 
 /** Adds the weights from one item, times `factor`; a full matrix has `count` columns. */
 export function addWeights(
@@ -152,7 +149,6 @@ export interface RankQuery {
   readonly top: number;
 }
 
-/** A query to a lane. */
 export interface LaneQuery extends RankQuery {
   /** Bits of candidate positions that no row lists (math/bits.ts). */
   readonly without?: Uint32Array | undefined;

@@ -24,7 +24,6 @@ export interface RankingWork {
  */
 const GPU_PAYS_FROM = 5e9;
 
-/** Whether a real GPU would rank faster. */
 export function gpuRanksFaster({ rows, candidates, features }: RankingWork): boolean {
   return rows * candidates * features >= GPU_PAYS_FROM;
 }

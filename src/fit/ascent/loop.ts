@@ -108,7 +108,6 @@ export interface LoopResult {
   readonly stopped: StopReason | 'aborted';
 }
 
-/** The hyperparameters that move during a fit. */
 interface MovingHyper {
   /** Those that the bound is maximized over. */
   readonly learn: BySide<readonly Learnable[]>;
@@ -131,7 +130,6 @@ interface LoopData {
 /** When the loop ends, if the schedule has not. */
 type LoopLimits = Pick<FitSettings, 'iterations' | 'tolerance'>;
 
-/** The steps of a walk through a schedule. */
 interface Steps {
   readonly block: number;
   isStopped(): Promise<boolean>;

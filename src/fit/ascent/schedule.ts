@@ -129,7 +129,6 @@ function edgesAtEnds({ degree, vertices }: DegreeCounts): number {
   return degree.reduce((sum, d, at) => sum + vertices[at] * d ** 2, 0);
 }
 
-/** The state before the first sweep. */
 export function firstState(schedule: Schedule, hyper: BothHyper): LoopState {
   return { iteration: 0, schedule, phase: 0, ...PHASE_START, bounds: [], hyper };
 }

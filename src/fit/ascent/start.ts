@@ -31,7 +31,6 @@ export interface Differences {
   readonly profiles?: Float32Array | undefined;
 }
 
-/** The differences of both sides. */
 export function differencesOf(profiles: Float32Array | undefined): BySide<Differences> {
   if (!profiles) return { users: { noise: NOISE }, items: { noise: NOISE } };
   return { users: { noise: 0 }, items: { noise: SLIGHT_NOISE, profiles } };

@@ -17,7 +17,6 @@ const FIRST = CANDIDATES.indexOf(5);
 const KEPT = 0.5;
 /** Data with fewer edges are not sampled. */
 const FEWEST_EDGES = 4000;
-/** Sweeps of the compared fits. */
 const SWEEPS = 30;
 
 /** One tried number of features; bounds are per edge. */

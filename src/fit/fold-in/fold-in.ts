@@ -220,7 +220,6 @@ export interface FoldedVertex {
   readonly featureRate: Float64Array;
 }
 
-/** How one vertex is folded in. */
 interface FoldOneOptions {
   /** Default 60 half-steps. */
   readonly iterations?: number | undefined;

@@ -12,7 +12,6 @@ type LeastSquaresMember = Pick<RankerMember, 'features' | 'items'> & {
   readonly fold: Extract<FoldRule, { readonly kind: 'least-squares' }>;
 };
 
-/** The linear systems of a member's users. */
 export type LeastSquaresSystem = ReturnType<typeof leastSquaresSystem>;
 
 /** Relative residual at which conjugate gradients stop; float32 rows cannot show a smaller one. */

@@ -86,7 +86,6 @@ export function firstState(
   });
 }
 
-/** Sums over the draws of a chain. */
 type Moments = ReturnType<typeof zeroMoments>;
 
 function zeroMoments(side: GibbsSide, K: number) {

@@ -194,7 +194,6 @@ function summarize(results: readonly ChainResult[], warmup: number, draws: numbe
   };
 }
 
-/** The largest split R-hat of all scalars. */
 export function largestRHat(scalars: GibbsPosterior['scalars']): number {
   return Math.max(...Object.values(scalars).map((scalar) => scalar.splitRHat));
 }

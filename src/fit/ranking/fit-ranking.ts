@@ -120,7 +120,6 @@ export async function fitRanking(
   });
 }
 
-/** The data with edges weighed by age. */
 interface WeighedEdges {
   readonly graph: RankingGraph;
   readonly recency?: Recency | undefined;

@@ -80,7 +80,6 @@ export function rankerMember(
   });
 }
 
-/** Callbacks of the sweeps of a member. */
 interface SweepHooks {
   isStopped(): Promise<boolean>;
   /** After each sweep, with the relative change of the likelihood. */

@@ -15,7 +15,6 @@ import type { ExplainPiece, FoldPiece, ListPiece } from './batch-tasks.js';
 
 const TASKS = taskModule('./batch-tasks.js', import.meta.url);
 
-/** A user of a batch. */
 export interface ListedUser extends ResolvedUser {
   /** Items that the user's list leaves out. */
   readonly exclude: readonly number[];
@@ -161,7 +160,6 @@ function progressOf(total: number, onProgress: TaskOptions['onProgress']) {
   };
 }
 
-/** One call for many users. */
 interface BatchRun {
   readonly workers: WorkerPool;
   readonly batch: number;

@@ -106,7 +106,6 @@ export function createBatch(model: Model, scorer: ModelScorer) {
       const found = !include && !explain && (await inWorkers(users, settings, options));
       return found || inThisThread(users, { include, explain, ...settings }, options);
     },
-    /** Explained lists, by the workers. */
     explain: workers.explain,
     async close(): Promise<void> {
       await Promise.all([workers.close(), gpuLists()?.close()]);

@@ -41,7 +41,6 @@ export interface ContentRows {
   readonly found: FoundRows;
 }
 
-/** Items to score. */
 export type AskedRows = Omit<ContentRows, 'found' | 'totals'>;
 
 /** Neighbours are at `near` times the position of the item, weights at its `places`. */

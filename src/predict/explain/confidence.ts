@@ -39,7 +39,6 @@ interface ListQuestion {
   /** A user of the model; undefined for a new user. */
   readonly row: number | undefined;
   readonly own: OwnItems & { readonly items: Uint32Array };
-  /** The items of the list. */
   readonly listed: readonly number[];
   /** Items that the list leaves out besides the user's own. */
   readonly exclude: readonly number[];

@@ -37,7 +37,6 @@ export interface UserScorer {
   readonly attributes?: ((item: number) => SharedAttribute[]) | undefined;
 }
 
-/** What is listed for each of several users. */
 interface BestQuery {
   readonly n: number;
   /** Items that are not listed, for each user. */
@@ -46,7 +45,6 @@ interface BestQuery {
   readonly without?: Uint32Array | undefined;
 }
 
-/** Scores and lists of one model. */
 export interface ModelScorer {
   /** `row` is a user of the model, or undefined for a new user. */
   userScorer(row: number | undefined, own: OwnItems): UserScorer;

@@ -1,15 +1,15 @@
 // The notes of an evaluation of tables and lists: what is left out, what the lists lack.
 
 import type { ListComparison, ListSource, TablesEvaluation } from '../../evaluate/evaluate-tables.js';
-import { METRICS } from '../../metrics/definitions.js';
 import type { ListMetricName } from '../../options/names.js';
 import type { StudyResults } from '../../study/results.js';
+import { metricName } from '../../text/figures.js';
 import { grouped } from '../../text/numbers.js';
 import { capital, many, present, were } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
 export function listMetricTitle(name: ListMetricName, n: number): string {
-  return `${METRICS[name].title}@${n}`;
+  return `${metricName(name)}@${n}`;
 }
 
 export const SOURCE_TITLES: Readonly<Record<ListSource, string>> = {

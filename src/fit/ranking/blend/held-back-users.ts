@@ -32,7 +32,6 @@ export interface HeldBackUsers {
 const HELD_BACK = { most: 2000, least: 20 } as const;
 /** The most edges of the other users in a trial. */
 const EDGES = 1e6;
-/** Lengths of the evaluated lists. */
 const LISTS = { n: 20, depth: 100 } as const;
 
 /** Undefined if there are too few users to hold any back. The caller closes the result. */
