@@ -30,17 +30,16 @@ export interface HeldBackTask {
   readonly task: RankingTask;
 }
 
-/** How many users are held back, and how many candidates are ranked. */
 interface ValidationOptions {
   readonly seed: number;
   /** Most users held back. Default 3000. */
   readonly maxUsers?: number | undefined;
-  /** Most candidates, drawn at random. Default 2000. */
-  readonly maxCandidates?: number | undefined;
 }
 
 /** Share of the training users that is held back, and of the items that they are evaluated on, if no split has drawn them. */
 const SHARE = 0.2;
+/** Most candidates, drawn at random. */
+const MOST_CANDIDATES = 2000;
 
 /** Per item, 1 if it is shown to the model, 0 if held-back users are evaluated on it. */
 export function shownItems(count: number, seed: number): Uint8Array {
@@ -66,7 +65,7 @@ export function tryHoldBack(
   data: Pick<RankingData, 'users' | 'shown'>,
   options: ValidationOptions,
 ): HeldBackTask | undefined {
-  const { maxUsers = 3000, maxCandidates = 2000 } = options;
+  const { maxUsers = 3000 } = options;
   const { users, shown } = data;
   const rows = users.offsets.length - 1;
   const itemCount = shown.length;
@@ -92,7 +91,7 @@ export function tryHoldBack(
   const candidates = shuffle(
     own.filter((item) => !shown[item] && known(item)),
     random,
-  ).slice(0, maxCandidates);
+  ).slice(0, MOST_CANDIDATES);
   const isCandidate = new Set(candidates);
   const relevant = pickLists(users, heldBack, (item) => isCandidate.has(item));
   if (relevant.values.length === 0) return undefined;

@@ -10,13 +10,12 @@ export async function isSameFit(
   graph: BipartiteGraph,
   first: AscentWithFeatures,
   second: AscentWithFeatures,
-  signal?: AbortSignal | undefined,
 ): Promise<boolean> {
   const facts = dataFacts(graph);
   const determinants = async (options: AscentWithFeatures) => {
     const settings = fitSettings(options);
     // Simulated sizes follow from the rest, so the comparison can skip the simulation.
-    const hyper = await firstHyper(facts, { ...settings, sizes: 'bound' }, signal);
+    const hyper = await firstHyper(facts, { ...settings, sizes: 'bound' }, undefined);
     const learned = learnedHyper(settings, hyper);
     const matchedTaus = tausToMatch(facts, settings, hyper);
     return JSON.stringify({ ...settings, model: null, hyper, learned, matchedTaus });
