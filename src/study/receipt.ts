@@ -106,7 +106,11 @@ export function checkReceipt(document: unknown): CheckedReceipt {
   const { rejects, ...read } = checkPart(READ, receipt.origin.read, 'receipt.origin.read') as OptionsOf<
     typeof READ
   >;
-  if ((document as StudyResults).receipt.origin?.parts) {
+  const { parts, kept } = (document as StudyResults).receipt.origin!;
+  if (kept) {
+    throw new InputError('that study was of thinned data, which no command makes; study all of the data');
+  }
+  if (parts) {
     throw new InputError(
       'that study was given its split; give the same parts and options again instead of its results',
     );

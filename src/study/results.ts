@@ -125,6 +125,8 @@ export interface StudyOrigin extends ReadGuess {
     readonly system: string;
   };
   readonly threads: number | null;
+  /** The shares of both sides that the page kept at random, if it thinned the data. */
+  readonly kept?: BySide<number> | undefined;
   /** The split of the study, if it was given; null: drawn. */
   readonly parts?: StudyParts | null | undefined;
 }

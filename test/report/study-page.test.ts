@@ -6,6 +6,8 @@ import { simulate } from '../../src/process/poisson-model.js';
 import { STUDY_PICTURES, type StudyPictures, studyPictures } from '../../src/report/charts/study.js';
 import { chartDocument } from '../../src/report/charts/svg-document.js';
 import { renderStudyPage } from '../../src/report/pages/study.js';
+import { resultsJson } from '../../src/report/terminal/study.js';
+import { checkReceipt } from '../../src/study/receipt.js';
 import type { StudyOrigin, StudyResults } from '../../src/study/results.js';
 import { study } from '../../src/study/study.js';
 import { withoutDraws } from '../study/undrawn-study.js';
@@ -84,6 +86,17 @@ describe('report.html', () => {
     const contents = /<nav aria-label="Contents">(.*?)<\/nav>/s.exec(page)![1];
     expect([...contents.matchAll(/href="#([^"]+)"/g)].map((m) => m[1])).toEqual(sections);
     expect(page.match(/<details/g)!.length).toBeGreaterThan(5);
+  });
+
+  it('says that data were thinned, and that no command repeats such a study', () => {
+    const origin = { ...ORIGIN, kept: { users: 0.5, items: 0.3 } };
+    const thinned = { ...results, receipt: { ...results.receipt, origin } };
+    const said = renderStudyPage(thinned, pictures).replaceAll('\u00a0', ' ');
+    expect(said).toContain('Thinned: 50 % of the users and 30 % of the items, kept at random.');
+    expect(said).not.toContain('results.json</span>');
+    expect(page).toContain('results.json</span>');
+    expect(() => checkReceipt(JSON.parse(resultsJson(thinned)))).toThrow('that study was of thinned data');
+    expect(checkReceipt(JSON.parse(resultsJson(results))).data[0].source).toBe(ORIGIN.source);
   });
 
   it('defines nothing twice', () => {

@@ -94,6 +94,7 @@ export async function answerStudy({ seed, features }: Api['study'][0], task: Tas
       system: navigator.userAgent,
     },
     threads: null,
+    kept: opened.kept && { users: opened.kept.users, items: opened.kept.items },
   };
   const titles = currentTitles();
   return study(graph, {

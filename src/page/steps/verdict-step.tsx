@@ -1,5 +1,6 @@
 import { otherSide, SIDES } from '../../graph/graph.js';
 import { mean } from '../../math/moments.js';
+import { thinnedWords } from '../../report/words/reading.js';
 import { estimateWords, sparsityWords } from '../../report/words/sparsity.js';
 import type { SparsityCheck } from '../../sparsity/check.js';
 import { BORDER } from '../../sparsity/low-degrees.js';
@@ -44,8 +45,7 @@ export default function Verdict() {
       </dl>
       <p class="quiet">
         {data.words.join(' ')}
-        {data.kept &&
-          ` Thinned: ${percent(data.kept.users)} of the ${data.names.users.many} and ${percent(data.kept.items)} of the ${data.names.items.many} were kept at random.`}
+        {data.kept && ` Thinned: ${thinnedWords(data.kept, data.names)}.`}
         {data.passedOver !== undefined &&
           ` ${grouped(data.passedOver)} rows were left out while the table was read.`}
       </p>

@@ -11,7 +11,7 @@ import type { SideNames } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 import type { StudyPicture } from '../charts/study.js';
 import { countWords } from '../words/fit.js';
-import { readingSentences } from '../words/reading.js';
+import { readingSentences, thinnedWords } from '../words/reading.js';
 import { autoPriorWords } from '../words/side-prior.js';
 import { evidenceWords, sparsityWords } from '../words/sparsity.js';
 import { type Column, type Content, facts, fold, Html, html, numbers, table as plainTable } from './html.js';
@@ -97,11 +97,12 @@ function whatItIs(
   if (receipt.withTruth) {
     return 'The data are simulated from the sparse model. Their parameters are known, so the best possible ranking is known too.';
   }
-  const { columns, kind, rows } = origin;
+  const { columns, kind, kept, rows } = origin;
   return [
     kind === 'table' &&
       html`${capital(article(names.users.one))} is ${columnMeaning(shown(columns.users))}, ${article(names.items.one)} ${columnMeaning(shown(columns.items))}. `,
     multigraph && 'A pair may count more than once. ',
+    kept && `Thinned: ${thinnedWords(kept, names)}. `,
     readingSentences({ guess: origin, read: rows }, asFlag).join(' '),
   ];
 }

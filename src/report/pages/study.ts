@@ -127,9 +127,12 @@ function receiptSection(results: StudyResults): Content {
     ['Time', `${short(receipt.seconds)} s in all`],
   ]);
   return [
-    html`<p>All figures are in <code>results.json</code> in the folder of this page. This command repeats the study with the same
-numbers; only times differ:</p>`,
-    html`<p>${commandLine(repeatCommand(results))}</p>`,
+    html`<p>All figures are in <code>results.json</code> in the folder of this page. ${
+      origin?.kept
+        ? 'No command repeats the study, because none thins data.'
+        : 'This command repeats the study with the same numbers; only times differ:'
+    }</p>`,
+    !origin?.kept && html`<p>${commandLine(repeatCommand(results))}</p>`,
     fold('Data, software and machine', table([{ label: 'What' }, { label: 'Value' }], rows)),
     fold('Options', optionsTable(settings)),
     fold(

@@ -1,11 +1,11 @@
 // How the data were read, so that a wrong guess is noticed.
 
-import { type BipartiteGraph, type GraphSide, SIDES } from '../../graph/graph.js';
+import { type BipartiteGraph, type BySide, type GraphSide, SIDES } from '../../graph/graph.js';
 import type { ReadCounts, ReadGuess, ReadResult, TextReading } from '../../ingest/options.js';
 import { type WriteOption, withArgument } from '../../options/error.js';
 import { grouped, percent } from '../../text/numbers.js';
-import { capital, many, present, were } from '../../text/phrases.js';
-import { USERS_AND_ITEMS } from '../../text/sides.js';
+import { capital, list, many, present, were } from '../../text/phrases.js';
+import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { firstShown, shown } from '../../text/untrusted.js';
 
 /** 'read 100 rows: 98 kept, 2 merged, 0 rejected (text table; …)', and what looks like a wrong guess. */
@@ -39,6 +39,11 @@ function rowWords({ rows, kept, merged, rejected, leftOut = {} }: ReadCounts, wr
     dropped && `${grouped(dropped.edges)} dropped with their ids`,
     core && `${grouped(core.edges)} left out by ${write('minDegree')}`,
   ]).join(', ');
+}
+
+/** '50 % of the users and 30 % of the items, kept at random'. */
+export function thinnedWords(kept: BySide<number>, names: SideNames): string {
+  return `${list(SIDES.map((side) => `${percent(kept[side])} of the ${names[side].many}`))}, kept at random`;
 }
 
 /** Warnings about how the data were read: effects of filters, columns that are not used. */
