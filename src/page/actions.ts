@@ -212,7 +212,6 @@ async function runCheck(): Promise<void> {
   if (done) show(done);
 }
 
-/** Continues with a random share of both sides. */
 export async function thin(users: number, items: number): Promise<void> {
   if (opened.value?.passedOver !== undefined) {
     // Rows that were left out are not in memory: the table is read again.

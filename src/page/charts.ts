@@ -40,7 +40,6 @@ function draw(chart: Chart, width: number, height = chart.height): string {
   return drawChart(drawing, { ...chart, width, height });
 }
 
-/** The prediction chart of one model. */
 export function predictionOf(predictive: PredictiveCheck, model: ModelKind, names: SideNames): ChartPair {
   return predictionPair([{ model, predictive } as CheckedFit], {
     names,
@@ -48,7 +47,6 @@ export function predictionOf(predictive: PredictiveCheck, model: ModelKind, name
   });
 }
 
-/** The degrees of its draws. */
 export function predictiveOf({ degrees }: PredictiveCheck, kind: ModelKind, names: SideNames): ChartPair {
   return predictivePair([{ name: MODEL_TITLES[kind], kind, degrees }], names);
 }

@@ -37,12 +37,10 @@ function rateOf(what: keyof typeof RATES, threads = 1): number {
   return measured[what] ?? RATES[what] * threads * speed.value;
 }
 
-/** Remembers how fast rows were read. */
 export function learnReading(rows: number, seconds: number): void {
   if (seconds > 0.2) measured.reading = rows / seconds;
 }
 
-/** Remembers how fast items got scores from their attributes. */
 export function learnAttributes(items: number, seconds: number): void {
   if (items > 0 && seconds > 0.2) measured.attributes = items / seconds;
 }

@@ -38,7 +38,6 @@ function searchesHalfLife(purpose: Purpose): boolean {
   return purpose === 'recommend' && timeOfEdges.value !== undefined && settings.value.halfLife === 'auto';
 }
 
-/** The estimated memory and time of a fit. */
 export function needOf(purpose: Purpose): Need {
   const { users, items, edges } = opened.value!;
   const { features, iterations, holdOut, testUsers } = settings.value;

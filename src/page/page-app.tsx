@@ -7,7 +7,6 @@ import { Problem, Working } from './components/working.js';
 import { go, machine, model, reachable, STEPS, type StepName, step } from './state.js';
 import { Start } from './steps/start-step.js';
 
-/** The title and the content of each step. */
 const VIEWS: Readonly<Record<StepName, readonly [title: string, View: () => ComponentChildren]>> = {
   start: ['Data', Start],
   columns: ['Columns', lazy(() => import('./steps/columns-step.js'))],

@@ -43,7 +43,6 @@ export interface ReadChoice {
   readonly setAside?: boolean | undefined;
 }
 
-/** Data that were read. */
 export interface Opened extends PartSize {
   readonly source: string;
   readonly total: number;
@@ -84,7 +83,6 @@ export interface FitChoice
   readonly split?: SplitChoice | undefined;
 }
 
-/** The state of a fit in progress. */
 export interface LiveFit {
   readonly purpose: Purpose;
   readonly split?: SplitSummary | undefined;
@@ -168,7 +166,6 @@ export interface Answer {
   readonly items: readonly Listed[];
   /** The confidence of the list, in words. */
   readonly confidence: string | undefined;
-  /** Time that the list took. */
   readonly milliseconds: number;
 }
 
@@ -230,7 +227,6 @@ export interface Machine {
   readonly burst: number;
 }
 
-/** Files that can be saved. */
 export type Export =
   | { readonly what: 'model'; readonly purpose: Purpose }
   | { readonly what: 'features' }

@@ -43,7 +43,6 @@ export function auditReport(source: string, { audit, names, seed }: Audited): st
   return renderAuditPage({ source, audit, names, seed });
 }
 
-/** The files of a study. */
 export async function studyFiles(
   results: StudyResults,
 ): Promise<Record<'report.html' | 'results.json', string>> {

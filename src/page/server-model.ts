@@ -74,7 +74,6 @@ export async function servedModel(): Promise<ModelSummary | 'locked' | undefined
   };
 }
 
-/** A problem that the server answered with. */
 class Refused extends Error {
   constructor(
     readonly status: number,

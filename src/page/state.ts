@@ -68,7 +68,6 @@ export const check = signalOf<SparsityCheck | undefined>('data', undefined);
 /** The seed of the check that is shown. */
 export const checkSeed = signal<number>(DEFAULTS.seed);
 export const liveFit = signalOf<LiveFit | undefined>('results', undefined);
-/** The models that were fitted or opened. */
 export const models = signalOf<Readonly<Partial<Record<Purpose, ModelSummary>>>>('models', {});
 /** The same as a list, first the one that describes the data. */
 export const ready = computed(() => PURPOSES.flatMap((purpose) => models.value[purpose] ?? []));
@@ -92,7 +91,6 @@ export const customer = signalOf<string | undefined>('models', undefined);
 /** The forecast of the data, and the audit of two tables. */
 export const forecast = signalOf<Forecast | undefined>('data', undefined);
 export const audited = signal<Audited | undefined>(undefined);
-/** The two tables of the audit. */
 export const auditFiles = signal<Readonly<Partial<Record<'train' | 'test', NamedBlob>>>>({});
 /** The table about the items, and what was found in it. */
 export const itemTableFile = signal<{ readonly name: string; readonly blob: Blob } | undefined>(undefined);
@@ -125,7 +123,6 @@ export const offered = signal<ModelSummary | 'locked' | undefined>(undefined);
 /** The last problem and its step. It is shown in that step only. */
 export const problem = signal<{ readonly step: StepName; readonly words: string } | undefined>(undefined);
 
-/** The steps that can be opened now. */
 export const reachable = computed<Readonly<Record<StepName, boolean>>>(() => ({
   start: true,
   columns: preview.value !== undefined,
@@ -148,7 +145,6 @@ export function complain(words: string, at: StepName): void {
   problem.value = { step: at, words };
 }
 
-/** The problem of the current step. */
 export const problemHere = computed(() =>
   problem.value?.step === step.value ? problem.value.words : undefined,
 );

@@ -7,7 +7,6 @@ import { Button } from './controls.js';
 import { NumberOption } from './option.js';
 import { FORMAT_NAMES, saveExport } from './save.js';
 
-/** Lists for all users as a file. */
 export function AllLists({
   count,
   refused,

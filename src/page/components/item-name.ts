@@ -31,7 +31,6 @@ export async function learnPackedTitles(ids: PackedNames, texts: PackedNames): P
   changed.value++;
 }
 
-/** Remembers the titles of these items. */
 export function learnTitles<T extends Titled>(items: readonly T[]): readonly T[] {
   for (const { item, title } of items) if (title !== undefined) titles.set(item, title);
   return items;

@@ -5,7 +5,6 @@ import { fixed } from '../../text/numbers.js';
 import { names } from '../state.js';
 import { type Cells, numbers } from './table.js';
 
-/** Each statistic of the test graph and of the draws. */
 export function predictionCells(check: PredictiveCheck): Cells {
   return {
     columns: [{ label: 'Statistic' }, ...numbers('test part', 'mean of draws', '90 % of draws', 'p-value')],

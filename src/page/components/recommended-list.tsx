@@ -96,7 +96,6 @@ function Stability({ text }: { readonly text: string }) {
   );
 }
 
-/** What the bars show. */
 function Legend({ isRate, withIntervals }: { readonly isRate: boolean; readonly withIntervals: boolean }) {
   return (
     <p class="legend quiet">

@@ -1,7 +1,6 @@
 import { shown } from '../../text/untrusted.js';
 import type { SampleName } from '../protocol.js';
 
-/** Titles and descriptions of the samples. */
 export const ABOUT: Readonly<Record<SampleName, { readonly title: string; readonly about: string }>> = {
   '@sotu': { title: 'State of the Union', about: '233 speeches and their 12,323 words' },
   '@simulated-small': { title: 'Simulated, small', about: 'drawn from the model, so the truth is known' },

@@ -11,7 +11,6 @@ export async function saveExport(title: string, asked: Export): Promise<string |
   return file?.name;
 }
 
-/** Saves a file through the browser. */
 export function save(name: string, content: Blob | string, type = 'text/plain'): void {
   const blob = typeof content === 'string' ? new Blob([content], { type }) : content;
   const link = document.createElement('a');

@@ -28,7 +28,6 @@ export function useFound(text: string, n: number, feature?: number): FoundItems 
   return useAsked('find', { text, n, feature }, [text, n, feature, itemTable.value]);
 }
 
-/** The users whose ids contain a text. */
 export function useFoundUsers(text: string, n: number): FoundUsers | undefined {
   return useAsked('findUsers', { text, n }, [text, n]);
 }

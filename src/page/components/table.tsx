@@ -12,10 +12,8 @@ export interface Cells {
   readonly rows: readonly (readonly ComponentChildren[])[];
 }
 
-/** Columns of numbers. */
 export const numbers = (...labels: readonly string[]) => labels.map((label) => ({ label, numeric: true }));
 
-/** A table of figures. */
 export function Table({
   columns,
   rows,

@@ -40,7 +40,6 @@ export function ShareFields({
   );
 }
 
-/** Offers to continue with a random part of the data. */
 export function Thinning() {
   const data = opened.value;
   const shares = useSignal<Shares>(data?.kept ?? { users: 1, items: 1 });

@@ -47,7 +47,6 @@ function fraction(progress: Progress | undefined) {
   return progress && total ? { value: Math.min(1, progress.done / total) } : {};
 }
 
-/** The problem of the current step. */
 export function Problem() {
   const said = problemHere.value;
   if (said === undefined) return null;

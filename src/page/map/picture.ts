@@ -24,7 +24,6 @@ export interface Scene {
   readonly ground: string;
 }
 
-/** The current view of the map. */
 export interface Look {
   readonly view: View;
   readonly frame: Frame;
@@ -34,7 +33,6 @@ export interface Look {
   readonly near: readonly number[];
   /** The feature whose items are highlighted. */
   readonly feature: number | undefined;
-  /** Whether the user moves the map now. */
   readonly moving: boolean;
 }
 

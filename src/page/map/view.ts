@@ -30,7 +30,6 @@ export function toMap(view: View, frame: Frame, left: number, top: number): read
   return [view.x + (left - frame.width / 2) / scale, view.y - (top - frame.height / 2) / scale];
 }
 
-/** Zooms around a point of the screen. */
 export function zoomAt(view: View, frame: Frame, left: number, top: number, factor: number): View {
   const zoom = Math.max(0.8, Math.min(MOST_ZOOM, view.zoom * factor));
   const [x, y] = toMap(view, frame, left, top);

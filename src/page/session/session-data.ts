@@ -32,7 +32,6 @@ interface Data {
 
 let data: Data | undefined;
 
-/** The data, which must have been read. */
 export function currentData(): Data {
   if (!data) throw new InputError('there are no data yet: drop a table or choose a sample');
   return data;
@@ -50,7 +49,6 @@ export async function forgetData(): Promise<void> {
   await forgetModels();
 }
 
-/** Bad rows that are shown. */
 const REJECTED_SHOWN = 20;
 
 export async function answerPreview({ source, options }: Api['preview'][0]): Promise<TablePreview> {
@@ -129,7 +127,6 @@ export async function edgeTimes(value: ValueColumn, task: TaskOptions): Promise<
   return values;
 }
 
-/** The times that were read for the data in use. */
 export function timesIfRead(): Float64Array | undefined {
   return times?.graph === data?.graph ? times?.values : undefined;
 }

@@ -94,7 +94,6 @@ function foundTable(
   };
 }
 
-/** The titles of all rows, by id. */
 function titlesById({ titles: stored, added }: SideInfo, ids: VertexIds): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const [at, title] of stored.entries()) {

@@ -14,7 +14,6 @@ import { dataIfRead, timesIfRead } from './session-data.js';
 import { currentTitles } from './session-item-table.js';
 import { currentModel, type SessionModel } from './session-model.js';
 
-/** Users of one batch of lists. */
 const BATCH = 1024;
 
 /** All users: those of the data, or those of a model that was opened. */
@@ -144,7 +143,6 @@ export async function allLists(
   return { name: `recommendations.${format}`, blob };
 }
 
-/** The pieces of a file as one Blob. */
 export async function blobOf(
   pieces: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
 ): Promise<Blob> {

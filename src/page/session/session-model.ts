@@ -74,7 +74,6 @@ function withAnswers(model: Model): Pick<SessionModel, 'model' | 'recommender' |
   };
 }
 
-/** The models that were fitted or opened. */
 export function sessionModels(): readonly SessionModel[] {
   return PURPOSES.flatMap((purpose) => models[purpose] ?? []);
 }
@@ -253,7 +252,6 @@ export async function answerOpenModel(file: Api['openModel'][0]): Promise<ModelS
   return { ...found, itemTable: storedItemTable(file.name, model) };
 }
 
-/** How a ranker weighs edges by age. */
 function rankerWords(model: Model, names: SideNames): string[] {
   if (model.type !== 'ranker') return [];
   const words = recencyWords(model.recency, model.provenance.recency, names);

@@ -15,7 +15,6 @@ import { answerItemTable } from './session-item-table.js';
 import { answerFindUsers, answerRecommend } from './session-lists.js';
 import { answerFit, answerOpenModel } from './session-model.js';
 
-/** Signal and progress of a request. */
 export interface Task extends TaskOptions {
   readonly signal: AbortSignal;
 }

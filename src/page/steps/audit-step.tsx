@@ -16,7 +16,6 @@ const PARTS = [
   ['test', 'Test table'],
 ] as const;
 
-/** Two tables, and the checks of the split that they make. */
 export default function Audit() {
   const files = auditFiles.value;
   const found = audited.value;

@@ -43,7 +43,6 @@ async function drawMap(): Promise<void> {
   if (map) explored.value = { ...explored.value!, map };
 }
 
-/** The features, the map and the table of items. */
 export default function Explore() {
   const found = model.value;
   const feature = useSignal<number | undefined>(undefined);

@@ -93,7 +93,6 @@ function Recency() {
   );
 }
 
-/** One of the two models. */
 function Choice({
   purpose,
   title,
@@ -288,7 +287,6 @@ function Fitted() {
   );
 }
 
-/** The figures of each fit. */
 function HowItWent() {
   const { engine, why } = model.value ?? {};
   return (

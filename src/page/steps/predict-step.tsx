@@ -45,7 +45,6 @@ function Ask() {
   );
 }
 
-/** How good the lists of each model are. */
 function Lists() {
   const found = comparison.value;
   return (

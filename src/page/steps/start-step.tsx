@@ -57,7 +57,6 @@ export function Start() {
   );
 }
 
-/** The model of the server that sent this page. */
 function Served() {
   const found = offered.value;
   if (!found) return null;

@@ -150,7 +150,6 @@ interface CornerPlace {
   readonly row: number;
 }
 
-/** The name of a curve in its colour. */
 export function cornerName(text: string, fill: string, { dy, row, ...corner }: CornerPlace): object {
   return Plot.text([text], { ...corner, dy: dy + ROW * row, fill, fontWeight: 600 });
 }

@@ -28,7 +28,6 @@ export function checkedDegreesChart({ degrees, sigma, names }: SparsityCheck | S
   return degreesChart(bySide(curve), names);
 }
 
-/** The two pictures of a check, drawn. */
 export function checkPictures(document: Document, check: SparsityCheck) {
   return {
     density: drawChart(document, densityChart(check)),

@@ -22,7 +22,6 @@ export function growthPictures(
   );
 }
 
-/** The curve of one side. */
 export function growthChart(
   side: SideName,
   { curve }: SideForecast,

@@ -27,7 +27,6 @@ interface AuditPage {
   readonly seed: number;
 }
 
-/** An audit as one self-contained HTML page. */
 export function renderAuditPage(page: AuditPage): string {
   const { audit, decision, names } = page;
   const { answer, checks } = auditWords(audit, names);

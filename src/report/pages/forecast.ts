@@ -40,7 +40,6 @@ const TERMS: Glossary = {
     'Bracket: Chao2 is a lower bound. The power law assumes that the present growth never slows down. The truth usually lies between them.',
 };
 
-/** A forecast as one self-contained HTML page. */
 export function renderForecastPage(page: ForecastPage): string {
   const { found, names } = page;
   return renderPage({

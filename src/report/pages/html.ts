@@ -53,7 +53,6 @@ export interface Column {
   readonly numeric?: boolean;
 }
 
-/** Columns of numbers. */
 export function numbers(...labels: readonly Content[]): Column[] {
   return labels.map((label) => ({ label, numeric: true }));
 }

@@ -74,7 +74,6 @@ the tail index of a fit differs from that of the verdict.</p>`,
   ]);
 }
 
-/** How to read the density curves. */
 export function densityIntroduction({ names: { users, items } }: Checked): Html {
   return html`<p>Drop some of the ${users.many} at random, and look at the ${items.many} that still have an edge. If every
 ${items.one} has many ${users.many}, hardly any of the ${items.many} are lost and the ${term('density', 'density')} stays the same:
@@ -101,7 +100,6 @@ off the line where ${names[side].many} are dropped (the curve of the ${names[oth
   )}`;
 }
 
-/** How to read the degrees. */
 export function degreesIntroduction({ names: { users, items } }: Checked): Html {
   return html`<p>Each dot shows the share of the ${users.many}, or of the ${items.many}, with at least that number of edges. A sparse side
 has a straight slope that starts with many vertices of a single edge. A dense side has a flat shoulder on the left.</p>`;
@@ -117,7 +115,6 @@ export function columnMeaning(column: string): Content {
   return /^\d+$/.test(column) ? `the value of column ${column}` : html`a value of <code>${column}</code>`;
 }
 
-/** How many edges the vertices of each side have. */
 export function degreeTable({ degrees, names }: Checked): Html {
   return table(
     [{ label: 'Edges of' }, ...numbers('least', 'median', 'mean', 'most', 'with a single edge')],

@@ -32,7 +32,6 @@ import {
 import { statisticValue } from '../words/prediction.js';
 import { paragraphs, textTable, wrap, wrapAll } from './text-table.js';
 
-/** The results that are printed. */
 export type Printed = Omit<ShardedEvaluation, 'popularity'>;
 
 /** The document of --json; null if a value does not exist. */
@@ -74,7 +73,6 @@ export function evaluationJson(result: Printed, popularity: RankingComparison | 
   };
 }
 
-/** The figures of a group of users. */
 const groupJson = ({ all }: RankingResult) => ({
   users: all.users,
   ...all.mean,

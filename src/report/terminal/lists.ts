@@ -12,7 +12,6 @@ import { INTERVAL_NOTE } from '../words/confidence.js';
 import { AGAINST_WORDS, reasonWords, usualWords } from '../words/reasons.js';
 import { textTable, wrap } from './text-table.js';
 
-/** One list to print. */
 interface PrintedList {
   /** How stable the list is, in words. */
   readonly confidence?: { readonly text: string } | undefined;

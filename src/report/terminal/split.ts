@@ -27,7 +27,6 @@ export function splitSummary(
   return { method, times, names: train.names ?? USERS_AND_ITEMS, edges, bias, dropped };
 }
 
-/** The sizes of each fold. */
 export function foldsText(splits: readonly Split[]): string {
   const names = splits[0].train.names ?? USERS_AND_ITEMS;
   const cells = ({ train, foldIn, test, assignment }: Split, fold: number) => [

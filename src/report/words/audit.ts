@@ -181,7 +181,6 @@ export function leftOutWords({ skipped }: Pick<SplitLeaderboard, 'skipped'>): st
   return skipped.map(({ name, message }) => `Left out: ${comparedMethodTitle(name)}: ${message}.`);
 }
 
-/** Whether another way of splitting has another winner. */
 export function decisionWords({ leaderboards, agreement, another }: Decision): string {
   const winners = leaderboards.map(({ split, rows }) =>
     rows.length > 0 ? `${comparedMethodTitle(rows[0].name)} (${SPLIT_KIND_TITLES[split]})` : 'none',

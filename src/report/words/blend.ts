@@ -10,7 +10,6 @@ import { percent, short } from '../../text/numbers.js';
 import { list, many, present } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
-/** Why a ranker of large data has no blend. */
 export function noBlendWords(names: SideNames): string {
   return `The ranker has no blend: for data of this size, weights between ${names.items.many} and least-squares factors do not fit in memory.`;
 }

@@ -93,7 +93,6 @@ export function attributeWords(compared: AttributeComparisons, n: number, names:
   });
 }
 
-/** A model compared with another one. */
 export function againstWords(
   title: string,
   comparison: RankingComparison,

@@ -8,7 +8,6 @@ import type { SideNames } from '../../text/sides.js';
 import { methodPhrase, startOf } from './methods.js';
 import { sparsityWords } from './sparsity.js';
 
-/** One result in a line. */
 export function findingWords(finding: StudyFinding, names: SideNames): string {
   if (finding.kind === 'check') {
     const { headline, meanings } = sparsityWords(finding.check);

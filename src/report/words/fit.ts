@@ -46,7 +46,6 @@ export function featureChoiceRows({ chosen, trials }: FeatureChoice): string[][]
   ];
 }
 
-/** A sentence or two. */
 export function countWords({ model, evidence }: CountChoice, { users, items }: SideNames): string {
   const hurdle = `edges follow the simple model, counts a log-normal distribution with an effect of each ${users.one} and each ${items.one}`;
   if (!evidence)

@@ -37,7 +37,6 @@ export function periodTitle({ period, days }: NextPeriod): string {
   return /\d/.test(period) ? many(days, 'day') : period;
 }
 
-/** The growth in the next period, by the data. */
 export function nextWords({ next, observed }: GrowthForecast, names: SideNames): string[] {
   if (!next) return [];
   const { past, users } = next;
@@ -161,7 +160,6 @@ export function discoveryWords(
   return `${next} ${seen}${beyond}`;
 }
 
-/** Whether growth was exchangeable, if there are times. */
 export function timeWords(found: GrowthForecast, names: SideNames): string[] {
   if (!found.time) return [];
   const { tests, exchangeable } = found.time;
@@ -187,7 +185,6 @@ function timeTestWords(
   return `${from}, the forecast was ${foreseenWords(foreseen)} ${counted}; there are ${grouped(actual)}, ${held ? 'within' : 'outside'} the interval.`;
 }
 
-/** Why the model was not drawn from. */
 export function modelLeftOutWords({ modelLeftOut }: GrowthForecast): string | undefined {
   return modelLeftOut === 'large'
     ? 'The model was not used, since fitting more than 500,000 edges takes long; the option draws adds it.'
