@@ -16,6 +16,7 @@ import { evidenceWords, sparsityWords } from './sparsity.js';
 export interface StudyVerdict {
   /** A few words. */
   readonly headline: string;
+  /** A sentence or two. */
   readonly text: string;
   /** What else the numbers say, a sentence each. */
   readonly details: readonly string[];
