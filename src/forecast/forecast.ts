@@ -69,23 +69,11 @@ export interface SideForecast {
 
 /** The forecast of growth, with intervals and a back-test. */
 export interface GrowthForecast {
-  readonly observed: {
-    readonly users: number;
-    readonly items: number;
-    readonly edges: number;
-    readonly density: number;
-  };
+  readonly observed: Readonly<Record<'users' | 'items' | 'edges' | 'density', number>>;
   /** The multiples that were asked for. */
   readonly asked: BySide<number>;
   /** At those; undefined if there is no forecast. */
-  readonly forecast:
-    | {
-        readonly users: Foreseen;
-        readonly items: Foreseen;
-        readonly edges: Foreseen;
-        readonly density: Foreseen;
-      }
-    | undefined;
+  readonly forecast: Readonly<Record<'users' | 'items' | 'edges' | 'density', Foreseen>> | undefined;
   readonly estimator: EstimatorName;
   /** Every estimator at the multiples asked for. */
   readonly estimators: Readonly<Partial<Record<ForecastEstimator, Partial<BySide<Foreseen>>>>>;

@@ -14,8 +14,8 @@ import { lastTimes, timeColumn } from '../../ingest/intake/value-column.js';
 import { once } from '../../math/once.js';
 import { drawPredictive } from '../../predict/draw/draw.js';
 import { hasFeatures, mainFeatures } from '../../predict/features.js';
-import { createRecommender, type Recommender } from '../../predict/recommender.js';
-import { createItemSearch, type SearchItems } from '../../predict/search-index.js';
+import { createRecommender } from '../../predict/recommender.js';
+import { createItemSearch } from '../../predict/search-index.js';
 import { recencyWords } from '../../report/words/blend.js';
 import { engineWords } from '../../report/words/fit.js';
 import { sidePriorWords } from '../../report/words/side-prior.js';
@@ -38,14 +38,8 @@ import type { Task } from './session.js';
 import { currentData, edgeTimes, forgetData } from './session-data.js';
 import { describedModel, storedItemTable } from './session-item-table.js';
 
-export interface SessionModel {
+export interface SessionModel extends ReturnType<typeof withAnswers> {
   readonly purpose: Purpose;
-  readonly model: Model;
-  readonly recommender: Recommender;
-  /** The search for items by words of their id or title. */
-  search(): SearchItems;
-  /** The feature that explains most of each item's expected edges; undefined if the model has no map. */
-  mainFeatures(): Uint16Array | undefined;
   /** What the page asked for, and what came of it; undefined for a model that was opened. */
   readonly choice?: FitChoice;
   readonly fitted?: FitResult;
@@ -64,12 +58,13 @@ interface SessionSplit {
 const models: Partial<Record<Purpose, SessionModel>> = {};
 
 /** A model with what answers questions about it, each made when it is first needed. */
-function withAnswers(model: Model): Pick<SessionModel, 'model' | 'recommender' | 'search' | 'mainFeatures'> {
+function withAnswers(model: Model) {
   const { ids, degree } = catalogueOf(model);
   return {
     model,
     recommender: createRecommender(model),
     search: once(() => createItemSearch(ids, storedTitles(model), degree)),
+    /** The feature that explains most of each item's expected edges; undefined if the model has no map. */
     mainFeatures: once(() => (model.type === 'posterior' ? mainFeatures(model) : undefined)),
   };
 }
