@@ -141,9 +141,9 @@ function compile(model: ModelWithInfo, condition: string): ItemFilter {
     const known = firstShown(columnNames(about).map(writtenColumn), COLUMNS_SHOWN);
     throw wrong(condition, at, `the model has no attribute ${shown(String(name))}; it has ${known}`, OPTION);
   });
-  const otherCases = columns.map(({ name }) => caseFinder(about, String(name)));
+  const otherCase = caseFinder(about);
   for (const { slot, value, at } of equals) {
-    const meant = otherCases[slot](value);
+    const meant = otherCase(String(columns[slot].name), value);
     if (meant === undefined) continue;
     const problem = `no item has ${shown(value)}; did you mean ${shown(meant)}?`;
     throw wrong(condition, at, problem, OPTION);
@@ -190,12 +190,26 @@ function columnNames({ columns, numbers, titles }: SideInfo): string[] {
   return ['id', ...(titles.length > 0 ? ['title'] : []), ...all, ...numbers.map(({ column }) => column)];
 }
 
-/** Finds the value of a category that differs from a text only in its case, if no item has the text itself. */
-function caseFinder({ columns, names }: SideInfo, name: string): (text: string) => string | undefined {
-  const column = categoryNamed(columns, name);
-  const values = new Set(column && names.slice(column.first, column.first + column.count));
-  const byLowerCase = new Map(Array.from(values, (value) => [value.toLowerCase(), value]));
-  return (text) => (values.has(text) ? undefined : byLowerCase.get(text.toLowerCase()));
+/**
+ * Finds the value of a category that differs from a text only in its case, if no item has the text itself. A column is read
+ * once, however often and in whatever case a condition names it.
+ */
+function caseFinder({ columns, names }: SideInfo): (name: string, text: string) => string | undefined {
+  const read = new Map<
+    InfoColumn,
+    { values: ReadonlySet<string>; byLowerCase: ReadonlyMap<string, string> }
+  >();
+  return (name, text) => {
+    const column = categoryNamed(columns, name);
+    if (!column) return undefined;
+    let found = read.get(column);
+    if (!found) {
+      const values = new Set(names.slice(column.first, column.first + column.count));
+      found = { values, byLowerCase: new Map(Array.from(values, (value) => [value.toLowerCase(), value])) };
+      read.set(column, found);
+    }
+    return found.values.has(text) ? undefined : found.byLowerCase.get(text.toLowerCase());
+  };
 }
 
 const isNamed = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();

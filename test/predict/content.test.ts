@@ -388,6 +388,17 @@ describe('a filter', () => {
     }
   });
 
+  it('reads the values of a column once, in whatever cases it names the column', () => {
+    const { names } = model.info!.items!;
+    const read = vi.spyOn(names as string[], 'slice');
+    try {
+      expect(found("tag = 'y' or Tag = 'z' or TAG in ('u', 'v') or tAG != 'w'")).toEqual(['a0', 'a1']);
+      expect(read).toHaveBeenCalledOnce();
+    } finally {
+      read.mockRestore();
+    }
+  });
+
   it('is cached for the next request, within a limit', () => {
     const first = itemFilter(model, 'year = 1');
     for (let year = 2; year < 300; year++) itemFilter(model, `year = ${year}`);
