@@ -11,9 +11,9 @@ import type { Model } from '../fit/model.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { scoreLists } from '../metrics/list-metrics.js';
 import { withDefaults } from '../options/check-options.js';
-import { type OptionsOf, value, whole } from '../options/declare.js';
+import { type OptionsOf, whole } from '../options/declare.js';
 import { BASELINES, type BaselineName } from '../options/names.js';
-import { BASELINE_TRIALS, SEED, TASK } from '../options/shared.js';
+import { BASELINE_TRIALS, edgeTimes, SEED, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { latest, split } from '../sample/split.js';
 
@@ -26,9 +26,7 @@ const COMPARED_METHODS: readonly ComparedMethod[] = [...BASELINES, 'ranking'];
 
 const DECIDE = {
   /** The time of each edge, milliseconds since 1970. Without them there is no split by time. */
-  times: value<Float64Array>('object', 'the time of each edge, milliseconds since 1970', {
-    only: { is: (given) => given instanceof Float64Array, words: 'a Float64Array' },
-  }),
+  times: edgeTimes('the time of each edge, milliseconds since 1970'),
   /** Settings tried for each baseline. Default 8. */
   trials: whole({ ...BASELINE_TRIALS, default: 8, meaning: 'settings tried for each baseline' }),
   ...SEED,

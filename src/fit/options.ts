@@ -17,7 +17,7 @@ import {
 import { type Declaration, decimal, type OptionsOf, type SettingsOf, value } from '../options/declare.js';
 import { option, optionError } from '../options/error.js';
 import { listOptions, valueAt } from '../options/option-list.js';
-import { type HyperName, TASK } from '../options/shared.js';
+import { edgeTimes, type HyperName, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { shown } from '../text/untrusted.js';
 import type { Checkpoint } from './ascent/loop.js';
@@ -98,10 +98,8 @@ export const FROM = {
 
 /** The times of the edges, for a ranker that weighs them by age. */
 export const TIMES = {
-  times: value<Float64Array>(
-    'object',
+  times: edgeTimes(
     'the time of each edge in milliseconds since 1970, in the order of graph.users.neighbors; weights by age need it',
-    { only: { is: (given) => given instanceof Float64Array, words: 'a Float64Array' } },
   ),
 };
 

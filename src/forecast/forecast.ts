@@ -11,7 +11,7 @@ import { withDefaults } from '../options/check-options.js';
 import { FORECAST } from '../options/commands/forecast.js';
 import { type OptionsOf, value } from '../options/declare.js';
 import { option, optionError } from '../options/error.js';
-import { TASK } from '../options/shared.js';
+import { edgeTimes, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import type { DegreeCounts } from '../sparsity/degree-counts.js';
 import { type Backtest, backtest, type Refusal, unexplainedError } from './backtest.js';
@@ -35,9 +35,7 @@ const GIVEN = {
   /** A model fitted to these data. */
   model: value<PosteriorModel>('object', 'a model fitted to these data'),
   /** The time of each edge, milliseconds since 1970, in the order of graph.users.neighbors. */
-  times: value<Float64Array>('object', 'the time of each edge, milliseconds since 1970', {
-    only: { is: (given) => given instanceof Float64Array, words: 'a Float64Array' },
-  }),
+  times: edgeTimes('the time of each edge, milliseconds since 1970'),
 };
 
 /** The growth to forecast, and the estimators; declared in options/commands/forecast.ts. */

@@ -7,7 +7,7 @@ import { RECOMMEND } from './commands/recommend.js';
 import { ITEM_FILTER, LIST } from './commands/similar.js';
 import { decimal, flag, oneOf, section, value, whole } from './declare.js';
 import { ENGINE_NAMES, PRECISIONS, USER_STORAGE } from './names.js';
-import { BASELINE_TRIALS, HYPER, hyper, SEED } from './shared.js';
+import { BASELINE_TRIALS, edgeTimes, HYPER, hyper, SEED } from './shared.js';
 
 /** An id, as programs write it. */
 type Id = string | number;
@@ -92,9 +92,7 @@ export const GRAPHEX = {
 
 /** The time of each edge, for a split by time. */
 export const SPLIT_TIMES = {
-  times: value<Float64Array>('object', 'the time of each edge, in the order of graph.users.neighbors', {
-    only: { is: (given) => given instanceof Float64Array, words: 'a Float64Array' },
-  }),
+  times: edgeTimes('the time of each edge, in the order of graph.users.neighbors'),
 };
 
 const LEVEL = { min: 0, max: 1, required: true } as const;

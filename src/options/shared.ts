@@ -53,6 +53,12 @@ export const TASK = {
   }),
 };
 
+/** The time of each edge, for the library. */
+export const edgeTimes = (meaning: string) =>
+  value<Float64Array>('object', meaning, {
+    only: { is: (given) => given instanceof Float64Array, words: 'a Float64Array' },
+  });
+
 /** The heading of what every command takes. */
 export const COMMON_GROUP = 'Every command';
 
