@@ -17,7 +17,6 @@ interface NamedFormat {
   readonly name: string;
   /** How a user writes it: '@sotu', 'netflix:DIR'. */
   readonly usage: string;
-  readonly meaning: string;
   /** Whether it consists of texts, whose common words can be left out. */
   readonly words?: boolean;
   /** Whether it is a table with columns that options can name. */
@@ -28,16 +27,15 @@ interface NamedFormat {
 
 type Reader = NamedFormat['read'];
 
-function builtin(name: string, meaning: string, read: Reader, words = false): NamedFormat {
-  return { name, usage: name, meaning, words, matches: (source) => source === name, read };
+function builtin(name: string, read: Reader, words = false): NamedFormat {
+  return { name, usage: name, words, matches: (source) => source === name, read };
 }
 
-function recipe(name: string, path: string, meaning: string, read: Reader, words = false): NamedFormat {
+function recipe(name: string, path: string, read: Reader, words = false): NamedFormat {
   const prefix = `${name}:`;
   return {
     name,
     usage: prefix + path,
-    meaning,
     words,
     matches: (source) => source.startsWith(prefix),
     read(source, options, rejects) {
@@ -50,33 +48,19 @@ function recipe(name: string, path: string, meaning: string, read: Reader, words
 }
 
 const NAMED_FORMATS: readonly NamedFormat[] = [
-  builtin('@sotu', 'State of the Union addresses and their words', readSotu, true),
-  builtin('@simulated', 'the simulated set of the paper', (_, options) =>
-    drawPaperSet('@simulated', options),
-  ),
-  builtin('@simulated-small', 'a small simulated set', (_, options) =>
-    drawPaperSet('@simulated-small', options),
-  ),
-  recipe('netflix', 'DIR', 'the Netflix Prize ratings: mv_*.txt or combined_data_*.txt', readNetflix),
-  recipe('echonest', 'FILE', 'the Echo Nest listening counts: train_triplets.txt', readEchonest),
-  recipe('wikitext', 'FILE', 'raw WikiText: articles and their words', readWikitext, true),
-  recipe(
-    'text',
-    'PATH',
-    'documents and their words: one per line, or one .txt file each in a folder',
-    readText,
-    true,
-  ),
-  {
-    ...recipe('sql', 'QUERY', 'the rows of a query over files or a DuckDB database, by DuckDB', readSql),
-    columns: true,
-  },
+  builtin('@sotu', readSotu, true),
+  builtin('@simulated', (_, options) => drawPaperSet('@simulated', options)),
+  builtin('@simulated-small', (_, options) => drawPaperSet('@simulated-small', options)),
+  recipe('netflix', 'DIR', readNetflix),
+  recipe('echonest', 'FILE', readEchonest),
+  recipe('wikitext', 'FILE', readWikitext, true),
+  recipe('text', 'PATH', readText, true),
+  { ...recipe('sql', 'QUERY', readSql), columns: true },
 ];
 
 const DATABASE: FileFormat<NamedFile> = {
   name: 'duckdb',
   endings: ['.duckdb'],
-  meaning: 'a DuckDB database, by DuckDB',
   matches: ({ first }) => isDuckDb(first),
   fill: (source, options, target) =>
     source.inFile((file) => fillFromDuckDb({ ...file, table: options.table }, 'duckdb', options, target)),

@@ -21,7 +21,6 @@ export interface BegunSource<File extends ParquetSource = ParquetSource> extends
 export interface FileFormat<File extends ParquetSource = ParquetSource> {
   readonly name: string;
   readonly endings: readonly string[];
-  readonly meaning: string;
   matches(source: Pick<BegunSource, 'name' | 'first'>): boolean;
   /** Adds its rows to the target. */
   fill(source: BegunSource<File>, options: ReaderOptions, target: TableTarget): Promise<void>;
@@ -30,7 +29,6 @@ export interface FileFormat<File extends ParquetSource = ParquetSource> {
 const parquet: FileFormat = {
   name: 'parquet',
   endings: ['.parquet'],
-  meaning: 'Apache Parquet',
   matches: ({ first }) => isParquet(first),
   fill: (source, options, target) => source.inFile((file) => fillParquet(file, options, target)),
 };
@@ -38,7 +36,6 @@ const parquet: FileFormat = {
 const jsonLines: FileFormat = {
   name: 'json lines',
   endings: ['.jsonl', '.ndjson'],
-  meaning: 'a JSON object or array per line',
   matches: ({ name, first }) => hasEnding(name, jsonLines) || /^(\xef\xbb\xbf)?\s*\{\s*"/.test(latin(first)),
   fill: fillJsonLines,
 };
@@ -46,7 +43,6 @@ const jsonLines: FileFormat = {
 const textTable: FileFormat = {
   name: 'text table',
   endings: ['.csv', '.tsv', '.txt', '.dat'],
-  meaning: 'rows of columns with any separator',
   matches: () => true,
   fill: fillDelimited,
 };
