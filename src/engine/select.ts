@@ -6,8 +6,6 @@ import { createCpuEngine } from './cpu/cpu-engine.js';
 import type { CountingEngine, Engine } from './engine.js';
 import { createReferenceEngine } from './reference/reference-engine.js';
 
-export { ENGINE_NAMES, type EngineName };
-
 /** Edges × features of a fit above which a GPU beats two cores, setup included (docs/appendix/performance.md). */
 const GPU_PAYS_FROM = 3e6;
 

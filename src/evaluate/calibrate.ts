@@ -3,7 +3,6 @@
 // test graph from its own draws, in their standard deviations, shows two things: the bias of the draws, and whether their
 // intervals are too narrow or too wide. The data's intervals are shifted and rescaled accordingly.
 
-import type { EngineName } from '../engine/select.js';
 import { InputError, throwIfAborted } from '../errors.js';
 import { refitOptions } from '../fit/ascent/previous.js';
 import { fit } from '../fit/fit.js';
@@ -12,7 +11,7 @@ import { SIDES } from '../graph/graph.js';
 import { meanAndSpread } from '../math/moments.js';
 import { LEAST_REPLICAS } from '../options/commands/evaluate.js';
 import { option, optionError } from '../options/error.js';
-import type { DrawsGiven } from '../options/names.js';
+import type { DrawsGiven, EngineName } from '../options/names.js';
 import { type DrawOptions, drawOptions, drawPredictive } from '../predict/draw/draw.js';
 import { type GraphStatistics, graphStatistics } from '../predict/draw/draw-graph.js';
 import { createReplicator, type HeldOutUsers } from '../predict/draw/replica.js';
@@ -27,6 +26,7 @@ import {
   type PredictiveCheck,
   type Statistic,
   shiftedCheck,
+  valuesOf,
 } from './predictive.js';
 
 interface CalibrateOptions extends Omit<DrawOptions, 'drawsGiven'> {
@@ -123,7 +123,7 @@ async function placeAmongDraws(
   const draws = await drawPredictive(model, folded, parts, drawOptions(options));
   const observed = graphStatistics(parts.test);
   return byStatistic((name) => {
-    const values = draws.map((draw) => draw[name]);
+    const values = valuesOf(draws, name);
     const { low, high } = checkStatistic(values, observed[name]);
     const { mean, spread } = meanAndSpread(values);
     return {

@@ -1,7 +1,6 @@
 // The held-out users of a split: which of their edges a model can use, their fold-in and scores, and the test graph that draws
 // are compared with.
 
-import type { EngineName } from '../engine/select.js';
 import { InputError } from '../errors.js';
 import { foldIn, matchRows } from '../fit/fold-in/fold-in.js';
 import {
@@ -16,7 +15,7 @@ import { agesOf, historyWeights } from '../fit/ranking/recency.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { dropEdgesOfItems, selectVertices } from '../graph/subgraph.js';
 import { once } from '../math/once.js';
-import type { DrawsGiven } from '../options/names.js';
+import type { DrawsGiven, EngineName } from '../options/names.js';
 import { fitItems } from '../predict/draw/draw-plan.js';
 import { createModelScorer } from '../predict/scoring/model-scorer.js';
 import type { RowLists } from '../predict/scoring/scorer.js';

@@ -6,7 +6,6 @@
 // The positions of the known edges among these draws are a sample of the position of the test graph among its own draws.
 // docs/predictive.md compares the two ways.
 
-import type { EngineName } from '../engine/select.js';
 import type { PosteriorModel } from '../fit/model.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
@@ -14,7 +13,7 @@ import { selectVertices } from '../graph/subgraph.js';
 import { meanAndSpread } from '../math/moments.js';
 import { type Random, randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
-import type { DrawsGiven, SizeMode } from '../options/names.js';
+import type { DrawsGiven, EngineName, SizeMode } from '../options/names.js';
 import { drawPlans } from '../predict/draw/draw.js';
 import { type GraphStatistics, graphStatistics } from '../predict/draw/draw-graph.js';
 import { blockPlan, type DrawPlan, fitItems, rowsWhere, testItems } from '../predict/draw/draw-plan.js';

@@ -106,14 +106,13 @@ export function forCompared(
 ): void {
   for (const name of STATISTICS) {
     const value = observed[name];
-    if (value !== undefined) {
-      visit(
-        name,
-        draws.map((draw) => draw[name]),
-        value,
-      );
-    }
+    if (value !== undefined) visit(name, valuesOf(draws, name), value);
   }
+}
+
+/** A statistic in each draw. */
+export function valuesOf(draws: readonly GraphStatistics[], name: Statistic): number[] {
+  return draws.map((draw) => draw[name]);
 }
 
 /** The draws of a statistic. Throws if it was not compared. */
@@ -164,13 +163,7 @@ export function checkPredictive(
     count: draws.length,
     observed: Object.fromEntries(wanted.map((name) => [name, test[name]])),
     draws: Object.fromEntries(
-      wanted.map((name) => [
-        name,
-        checkStatistic(
-          draws.map((draw) => draw[name]),
-          test[name],
-        ),
-      ]),
+      wanted.map((name) => [name, checkStatistic(valuesOf(draws, name), test[name])]),
     ),
     degrees: bySide((side) =>
       degreeBands(

@@ -152,11 +152,7 @@ function binsOf(count: number): { shift: number; bins: number } {
 const LEAST_BUCKET = 1 << 16;
 const MOST_BUCKETS = 1024;
 
-interface BucketPlan {
-  readonly buckets: readonly Pick<Bucket, 'from' | 'to' | 'first' | 'last'>[];
-  /** For each piece, where its rows go. */
-  readonly distributions: readonly Distribution[];
-}
+type BucketPlan = Awaited<ReturnType<typeof planBuckets>>;
 
 /** Counts the vertices of the rows of each piece by bin, and joins adjacent bins into a bucket while it is small. */
 async function planBuckets(
@@ -164,7 +160,7 @@ async function planBuckets(
   own: Uint32Array,
   pieces: readonly Range[],
   count: number,
-): Promise<BucketPlan> {
+) {
   const { shift, bins } = binsOf(count);
   const tasks = pieces.map(([from, to]): CountBins => ({ own, from, to, shift, bins }));
   const binCounts = await pool.map<CountBins, Uint32Array>('countBins', tasks, { signal });
@@ -178,7 +174,7 @@ async function planBuckets(
   }
   const wanted = Math.max(LEAST_BUCKET, Math.ceil(rows / MOST_BUCKETS));
   const bucketOf = new Uint16Array(bins);
-  const buckets: { from: number; to: number; first: number; last: number }[] = [];
+  const buckets: Pick<Bucket, 'from' | 'to' | 'first' | 'last'>[] = [];
   let size = 0;
   let start = 0;
   let begin = 0;
@@ -193,7 +189,8 @@ async function planBuckets(
     begin = b + 1;
   }
   const next = Float64Array.from(buckets, ({ from }) => from);
-  const distributions = binCounts.map((counts) => {
+  /** For each piece, where its rows go. */
+  const distributions = binCounts.map((counts): Distribution => {
     const cursor = Uint32Array.from(next);
     for (let b = 0; b < bins; b++) next[bucketOf[b]] += counts[b];
     return { shift, bucketOf, cursor };

@@ -91,20 +91,18 @@ export function planMemory(
         : `; more shards would not help, since items and model alone take ${memoryText(alone)}; fewer features take less`;
     throw optionError`${option('memory')} ${memoryText(limit)}: a fit to this partition takes ${memoryText(need)} with one of its ${shards.length} shards in memory at a time; give at least that${remedy}`;
   }
+  /** Of both indexes of a shard. */
+  const indexes = (shard: (typeof shards)[number]) =>
+    4 * words(shard.users, shard.edges) + 4 * words(items, shard.edges);
   let free = limit - need - SPARE * limit;
   /** The shards that stay in memory are the first ones. */
   let residentShards = 0;
   for (const shard of shards) {
-    free -= table(shard.users) + 4 * words(shard.users, shard.edges) + 4 * words(items, shard.edges);
+    free -= table(shard.users) + indexes(shard);
     if (free < 0) break;
     residentShards++;
   }
   /** The size of the scratch file. */
-  const diskBytes = shards
-    .slice(residentShards)
-    .reduce(
-      (sum, shard) => sum + 4 * words(shard.users, shard.edges) + 4 * words(items, shard.edges),
-      start(users),
-    );
+  const diskBytes = shards.slice(residentShards).reduce((sum, shard) => sum + indexes(shard), start(users));
   return { residentShards, indexWords, diskBytes };
 }

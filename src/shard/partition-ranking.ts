@@ -51,13 +51,13 @@ export async function fitRankingShards(
   // A blend needs all users' items in one place.
   const settings = rankingSettings(partitionFacts(partition), { ...options, blend: false });
   const { signal, threads } = options;
-  const { first } = shardsOfRank(partition.shards.length, communicator);
-  const read = await readRankRows(partition, shardsOfRank(partition.shards.length, communicator));
+  const range = shardsOfRank(partition.shards.length, communicator);
+  const read = await readRankRows(partition, range);
   const rows = partition.multigraph ? read : countEdges(read);
   const work = { edges: rows.users.neighbors.length * settings.folds, threads };
   return onAgreedEngine(partition, communicator, settings, saved, work, async (local, engineReason) => {
     const engine = createShardedEngine(local, communicator, () => ({
-      ...{ shards: partition.shards.length, first, bounds: rows.bounds },
+      ...{ shards: partition.shards.length, first: range.first, bounds: rows.bounds },
     }));
     const { features, blend } = settings;
     const origin: FitOrigin = {

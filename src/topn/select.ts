@@ -1,12 +1,7 @@
 // Chooses the backend: the requested one, or the best for this machine and this amount of work.
 
-import {
-  type BackendChoice,
-  type Backends,
-  type EngineName,
-  onBackend,
-  selectBackend,
-} from '../engine/select.js';
+import { type BackendChoice, type Backends, onBackend, selectBackend } from '../engine/select.js';
+import type { EngineName } from '../options/names.js';
 import { createCpuTopN } from './cpu.js';
 import type { TopN } from './query.js';
 import { createReferenceTopN } from './reference.js';

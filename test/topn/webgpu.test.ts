@@ -2,10 +2,10 @@
 // ties are ties on both.
 
 import { describe, expect, test } from 'vitest';
-import type { EngineName } from '../../src/engine/select.js';
 import { AbortError } from '../../src/errors.js';
 import type { RowLists } from '../../src/math/csr.js';
 import { randomStream } from '../../src/math/random.js';
+import type { EngineName } from '../../src/options/names.js';
 import { rank } from '../../src/predict/scoring/scorer.js';
 import type { TaskOptions } from '../../src/progress.js';
 import { rankByFactors } from '../../src/topn/cpu.js';

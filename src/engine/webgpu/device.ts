@@ -79,7 +79,9 @@ export async function openDevice(flags: readonly string[] = FLAGS) {
     if (!closed) failure ??= lost(firstLine(info));
   });
   device.onuncapturederror = ({ error }) => {
-    failure ??= gpuError(description, error);
+    failure ??= new DeviceError(
+      `the GPU (${description}) reported an error: ${firstLine(error)}; try the cpu engine`,
+    );
   };
   return {
     device,
@@ -132,12 +134,6 @@ export function megabytes(bytes: number): string {
 
 function firstLine({ message }: { readonly message: string }): string {
   return message.split('\n')[0] || 'no reason was given';
-}
-
-function gpuError(description: string, error: GPUError): DeviceError {
-  return new DeviceError(
-    `the GPU (${description}) reported an error: ${firstLine(error)}; try the cpu engine`,
-  );
 }
 
 async function findAdapter(flags: readonly string[]): Promise<GPUAdapter> {

@@ -8,8 +8,6 @@ import { itemKnn } from './item-knn.js';
 import { popularity } from './popularity.js';
 import { slim } from './slim.js';
 
-// A new baseline is one file that exports a `Baseline`, its name in BASELINES (options/names.ts), and a line in this table.
-
 /** The baseline of each name. A new name does not compile without an entry here. */
 const BY_NAME: Readonly<{ [N in BaselineName]: Baseline<N> }> = {
   popularity,

@@ -1,10 +1,9 @@
 // The interface of a baseline, the data it is fitted to, and its result. all-baselines.ts has the table of all baselines.
 
-import type { EngineName } from '../../engine/select.js';
 import type { RankerScores } from '../../fit/model.js';
 import type { RankingData } from '../../metrics/held-back.js';
 import type { Setting, SettingAxis } from '../../metrics/setting-search.js';
-import type { BaselineName } from '../../options/names.js';
+import type { BaselineName, EngineName } from '../../options/names.js';
 import type { RowLists, Scorer } from '../../predict/scoring/scorer.js';
 import type { TaskOptions } from '../../progress.js';
 

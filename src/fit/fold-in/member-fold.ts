@@ -2,12 +2,13 @@
 // or in workers, the row of one user on this thread.
 
 import type { Engine } from '../../engine/engine.js';
-import { type EngineName, onEngine } from '../../engine/select.js';
+import { onEngine } from '../../engine/select.js';
 import { throwIfAborted } from '../../errors.js';
 import type { GraphSide } from '../../graph/graph.js';
 import type { EdgeCounts } from '../../math/csr.js';
 import { inSharedMemory } from '../../math/memory.js';
 import { once } from '../../math/once.js';
+import type { EngineName } from '../../options/names.js';
 import type { TaskOptions } from '../../progress.js';
 import { foldInLeastSquares } from '../../solvers/least-squares.js';
 import { foldHierarchicalVertex, foldInHierarchical } from '../hierarchical.js';

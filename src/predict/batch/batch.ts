@@ -2,10 +2,10 @@
 // given items are computed in this thread. Many users go to workers: with small item tables each worker lists its own users; with
 // large ones the workers fold and score users while all threads, or a GPU, list them. All ways give the same lists.
 
-import type { EngineName } from '../../engine/select.js';
 import { DeviceError, throwIfAborted } from '../../errors.js';
 import type { Model } from '../../fit/model.js';
 import { once } from '../../math/once.js';
+import type { EngineName } from '../../options/names.js';
 import type { TaskOptions } from '../../progress.js';
 import type { Explanation } from '../explain/explain.js';
 import type { ModelScorer } from '../scoring/model-scorer.js';

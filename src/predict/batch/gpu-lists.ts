@@ -1,10 +1,10 @@
 // Lists for many users on a GPU, if there is one and the work is worth it. The first large enough request opens the GPU. The items
 // stay on it; only rows of users are sent, and lists come back.
 
-import type { EngineName } from '../../engine/select.js';
 import { DeviceError } from '../../errors.js';
 import { hasBit } from '../../math/bits.js';
 import { placesOf, renameLists } from '../../math/csr.js';
+import type { EngineName } from '../../options/names.js';
 import type { TopN } from '../../topn/query.js';
 import { gpuRanksFaster, type RankingWork, selectTopN } from '../../topn/select.js';
 import type { ScorerFactors } from '../scoring/model-scorer.js';

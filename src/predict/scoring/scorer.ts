@@ -1,10 +1,10 @@
 // A scorer gives every pair of a row (a user) and an item a score; a ranking needs nothing else of a model.
 
-import type { EngineName } from '../../engine/select.js';
 import { hasBit } from '../../math/bits.js';
 import type { RowLists } from '../../math/csr.js';
 import { allocate } from '../../math/memory.js';
 import { largest } from '../../math/nth-largest.js';
+import type { EngineName } from '../../options/names.js';
 import type { TaskOptions } from '../../progress.js';
 import { rankByRows } from '../../topn/cpu.js';
 import type { FactorTables, RankAnswer, RankQuery, RowScores } from '../../topn/query.js';

@@ -234,7 +234,7 @@ export function nthLargest(values: usize, count: i32, nth: i32): f32 {
   );
 }
 
-@inline function most4(v: v128): f32 {
+@inline export function most4(v: v128): f32 {
   return max<f32>(
     max<f32>(f32x4.extract_lane(v, 0), f32x4.extract_lane(v, 1)),
     max<f32>(f32x4.extract_lane(v, 2), f32x4.extract_lane(v, 3)),

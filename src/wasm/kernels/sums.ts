@@ -2,7 +2,7 @@
 // Sums of some of many numbers, with the same bits as SparseSums (attributes/similarity.ts). A block of 256 numbers that has a sum
 // has a 1 in `blocks`; the others are skipped. Sums are padded with zeros to whole blocks.
 
-import { exceeding, keepLargest, nthLargest } from './scores';
+import { exceeding, keepLargest, most4, nthLargest } from './scores';
 
 @inline const BLOCK_BITS: usize = 8;
 @inline const BLOCK_BYTES: usize = 4 << BLOCK_BITS;
@@ -158,12 +158,7 @@ function boundBelow(values: usize, end: usize, n: i32): f32 {
   let largest = f32x4.splat(0);
   for (let at = values; at < end; at += 16) largest = f32x4.pmax(largest, v128.load(at));
   // Floats from 0 on are in the order of their bits.
-  let high = reinterpret<i32>(
-    max<f32>(
-      max<f32>(f32x4.extract_lane(largest, 0), f32x4.extract_lane(largest, 1)),
-      max<f32>(f32x4.extract_lane(largest, 2), f32x4.extract_lane(largest, 3)),
-    ),
-  );
+  let high = reinterpret<i32>(most4(largest));
   let low = max(0, high - (NEAR << 23));
   if (exceeding(values, end, end, reinterpret<f32>(low)) < n) {
     high = low;
