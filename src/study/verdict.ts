@@ -9,7 +9,6 @@ import {
   predictingFits,
   predictionError,
   type StudyResults,
-  type TooLittle,
   tooLittle,
 } from './results.js';
 
@@ -21,31 +20,7 @@ const POOR = (statistic: Statistic) => (isIndex(statistic) ? 0.1 : 0.2);
 const CLOSE = 0.02;
 
 /** How the models of the chosen K compare in predicting the test set. */
-export interface PredictionDecision {
-  readonly tooLittle: TooLittle;
-  /** Fits of the first run with the chosen K, each once. */
-  readonly fits: readonly CheckedFit[];
-  readonly statistics: readonly Statistic[];
-  /** Mean error over the runs. */
-  readonly error: (kind: ModelKind, statistic: Statistic) => number;
-  /** The closest model, and those that come as close. */
-  readonly first: readonly CheckedFit[];
-  readonly winner: ModelKind | 'alike' | null;
-  /** The statistic that even the closest model misses most. */
-  readonly worst: Statistic;
-  /** Whether all models miss `worst` by far. */
-  readonly poor: boolean;
-  /** Whether the closest model's intervals hold fewer than half of the figures. */
-  readonly few: boolean;
-  readonly close: boolean;
-  readonly well: boolean;
-  /** The statistic in which the closest model is furthest ahead of another; undefined if it is clearly ahead in none. */
-  readonly decisive: Statistic | undefined;
-  /** For each fit, the statistics in which it is clearly closer than all others, the largest lead first. */
-  readonly leads: ReadonlyMap<CheckedFit, readonly Statistic[]>;
-  /** The fit whose intervals hold most figures. */
-  readonly surest: CheckedFit;
-}
+export type PredictionDecision = NonNullable<ReturnType<typeof decidePrediction>>;
 
 /** The statistics that all fits were checked by. The sum of counts is one only if it is not the number of edges. */
 export function shownStatistics(fits: readonly CheckedFit[]): Statistic[] {
@@ -72,13 +47,15 @@ export function isWithin(value: number, { low, high }: Interval): boolean {
 }
 
 /** Null if the study has no predictive draws. */
-export function decidePrediction(results: StudyResults): PredictionDecision | null {
+export function decidePrediction(results: StudyResults) {
   if (checkedFits(results.runs[0].fits).length === 0) return null;
   const checked = results.runs.map((run) =>
     checkedFits(run.fits).filter((fit) => fit.features === results.chosen.features),
   );
+  /** Fits of the first run with the chosen K, each once. */
   const fits = predictingFits(checked[0]);
   const statistics = shownStatistics(results.runs.flatMap((run) => checkedFits(run.fits)));
+  /** Mean error over the runs. */
   const error = (kind: ModelKind, statistic: Statistic) =>
     mean(checked.map((run) => predictionError(run.find(({ model }) => model === kind)!, statistic)));
   const off = (kind: ModelKind, statistic: Statistic) => Math.abs(error(kind, statistic));
@@ -94,6 +71,7 @@ export function decidePrediction(results: StudyResults): PredictionDecision | nu
     };
   };
   const closest = fits.reduce((a, b) => (gains(b.model, a.model).sum > 0 ? b : a));
+  /** The closest model, and those that come as close. */
   const first = fits.filter((fit) => {
     if (fit === closest) return true;
     const { sum, clear } = gains(closest.model, fit.model);
@@ -107,8 +85,11 @@ export function decidePrediction(results: StudyResults): PredictionDecision | nu
   const missed = (s: Statistic) => Math.min(...fits.map(({ model }) => off(model, s)));
   const single = fits.length === 1;
   const weight = (s: Statistic) => (single ? off(best.model, s) : missed(s) / POOR(s));
+  /** The statistic that even the closest model misses most. */
   const worst = statistics.reduce((a, b) => (weight(b) > weight(a) ? b : a));
+  /** Whether all models miss `worst` by far. */
   const poor = missed(worst) > POOR(worst);
+  /** Whether the closest model's intervals hold fewer than half of the figures. */
   const few = 2 * heldFigures(best, statistics) < statistics.length;
   const close = statistics.every((s) => off(best.model, s) <= CLOSE);
   const small = tooLittle(results.runs[0]);
@@ -118,14 +99,17 @@ export function decidePrediction(results: StudyResults): PredictionDecision | nu
     statistics,
     error,
     first,
-    winner: small || single ? null : first.length === fits.length ? 'alike' : best.model,
+    winner: small || single ? null : first.length === fits.length ? ('alike' as const) : best.model,
     worst,
     poor,
     few,
     close,
     well: single ? !poor : !poor && (!few || close),
+    /** The statistic in which the closest model is furthest ahead of another; undefined if it is clearly ahead in none. */
     decisive: ahead.length === 0 ? undefined : ahead.reduce((a, b) => (b.gain > a.gain ? b : a)).statistic,
+    /** For each fit, the statistics in which it is clearly closer than all others, the largest lead first. */
     leads: new Map(fits.map((fit) => [fit, leadsOf(fit, fits, statistics, off)])),
+    /** The fit whose intervals hold most figures. */
     surest: fits.reduce((a, b) => (heldFigures(b, statistics) > heldFigures(a, statistics) ? b : a)),
   };
 }

@@ -93,15 +93,7 @@ export function tilingOf(table: Gathered, limits: TileLimits): Tiling {
   };
 }
 
-export interface RowCut {
-  /** Stages that run before `rows`, in order: pieces of long rows, and tiles. */
-  readonly stages: readonly Uint32Array[];
-  /** Units of whole rows and updates of long rows, in row order. */
-  readonly rows: Uint32Array;
-  readonly pieces: number;
-  /** The rows that are walked by tiles, if any. */
-  readonly tiled: TiledRows | undefined;
-}
+export type RowCut = ReturnType<typeof cutRows>;
 
 /** The cut of rows first … last−1, with units inside `groups`. */
 export function cutRows(
@@ -110,15 +102,18 @@ export function cutRows(
   limits: UnitLimits,
   { tiles, inTile, least, leastPiece }: Tiling,
   groups?: Uint32Array,
-): RowCut {
+) {
   const byTiles = (i: number) => {
     const degree = offsets[i + 1] - offsets[i];
     return degree >= least && degree <= limits.edges;
   };
   let count = 0;
   for (let i = first; i < last; i++) if (byTiles(i)) count++;
-  const tiledRows = allocate(Uint32Array, count);
-  const begins = allocate(Uint32Array, (tiles + 1) * count);
+  const tiled: TiledRows = {
+    rows: allocate(Uint32Array, count),
+    begins: allocate(Uint32Array, (tiles + 1) * count),
+  };
+  const { rows: tiledRows, begins } = tiled;
   const stages = Array.from({ length: tiles }, (): number[] => []);
   const rows: number[] = [];
   let pieces = 0;
@@ -165,10 +160,13 @@ export function cutRows(
   flush(last);
   for (let t = 0; t < tiles; t++) cutStage(stages[t], begins, t * count, count, limits);
   return {
+    /** Stages that run before `rows`, in order: pieces of long rows, and tiles. */
     stages: stages.filter((s) => s.length > 0).map(allocateFrom),
+    /** Units of whole rows and updates of long rows, in row order. */
     rows: allocateFrom(rows),
     pieces,
-    tiled: count > 0 ? { rows: tiledRows, begins } : undefined,
+    /** The rows that are walked by tiles, if any. */
+    tiled: count > 0 ? tiled : undefined,
   };
 }
 

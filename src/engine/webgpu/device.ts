@@ -7,14 +7,7 @@ interface Binding {
   create(flags: string[]): GPU;
 }
 
-export interface Availability {
-  readonly available: boolean;
-  /** Why no GPU is available, or which one was found: one sentence without a full stop. */
-  readonly reason: string;
-  /** True for an adapter that computes on the CPU: correct, but slower than the cpu engine. */
-  readonly software: boolean;
-  readonly description: string;
-}
+export type Availability = Awaited<ReturnType<typeof webgpuAvailability>>;
 
 /** No kernel reads workgroup memory before writing it. Clearing that memory costs time, above all to compile. */
 const FLAGS = ['enable-dawn-features=disable_workgroup_init'];
@@ -29,13 +22,15 @@ const LIMITS = [
 ] as const;
 
 /** Whether a GPU is available, without creating an engine. Never throws. */
-export async function webgpuAvailability(): Promise<Availability> {
+export async function webgpuAvailability() {
   // Looking for adapters makes Dawn and the Vulkan loader write to stderr. Without a device there is no need to look.
   if (noDeviceFile()) return unavailable('this machine has no GPU device');
   try {
     const adapter = await findAdapter(FLAGS);
     const description = describe(adapter.info);
+    /** True for an adapter that computes on the CPU: correct, but slower than the cpu engine. */
     const software = isSoftware(adapter.info);
+    /** Why no GPU is available, or which one was found: one sentence without a full stop. */
     const reason = software ? `only a software adapter was found: ${description}` : `found ${description}`;
     return { available: true, reason, software, description };
   } catch (error) {
@@ -43,7 +38,7 @@ export async function webgpuAvailability(): Promise<Availability> {
   }
 }
 
-function unavailable(reason: string): Availability {
+function unavailable(reason: string) {
   return { available: false, reason, software: false, description: 'none' };
 }
 

@@ -70,15 +70,7 @@ export const filter: Baseline<'filter'> = {
   },
 };
 
-interface FilterParts {
-  readonly users: RowLists;
-  readonly items: RowLists;
-  /** degree^(−½) of each side; 0 for vertices without edges. */
-  readonly roots: { readonly users: Float64Array; readonly items: Float64Array };
-  /** Items × directions; columns are orthonormal to about 1e-4. */
-  readonly basis: Float32Array;
-  readonly directions: number;
-}
+type FilterParts = Awaited<ReturnType<typeof filterOf>>;
 
 /** Fewer directions than vertices of the smaller side. */
 function directionsOf({ users, shown }: Pick<RankingData, 'users' | 'shown'>): number {
@@ -86,14 +78,16 @@ function directionsOf({ users, shown }: Pick<RankingData, 'users' | 'shown'>): n
 }
 
 /** The filter of the data, made once for all shares of a search. */
-const filterOf = sharedByTrials(async (data, _, { seed = 1, signal }): Promise<FilterParts> => {
+const filterOf = sharedByTrials(async (data, _, { seed = 1, signal }) => {
   const { users } = data;
   const count = data.shown.length;
   const items = transposeLists(users, count);
   const root = (lists: RowLists) => Float64Array.from(lengths(lists), (d) => (d > 0 ? d ** -0.5 : 0));
+  /** degree^(−½) of each side; 0 for vertices without edges. */
   const roots = { users: root(users), items: root(items) };
   const directions = directionsOf(data);
   const random = randomStream(seed, STREAMS.filter);
+  /** Items × directions; columns are orthonormal to about 1e-4. */
   const basis = await leadingDirections(users, roots, directions, ITERATIONS, random, { signal });
   return { users, items, roots, basis, directions };
 });

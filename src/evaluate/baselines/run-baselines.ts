@@ -30,11 +30,7 @@ interface BaselineOptions extends RankingOptions {
   readonly shares?: readonly ThreadShare[] | undefined;
 }
 
-export interface BaselineReport {
-  readonly results: readonly BaselineResult[];
-  /** Baselines that were not fitted, and why. */
-  readonly skipped: readonly { readonly name: BaselineName; readonly reason: SkipReason }[];
-}
+export type BaselineReport = Awaited<ReturnType<typeof fitBaselines>>;
 
 const TASKS = taskModule('./baseline-run.js', import.meta.url);
 
@@ -44,11 +40,7 @@ const MOST_CONCURRENT_EDGES = 2e7;
 const SMALL = 2e4;
 
 /** Fits and evaluates the baselines on a split. `task` is splitRankingTask(split). */
-export async function fitBaselines(
-  split: Split,
-  task: SplitRankingTask,
-  options: BaselineOptions = {},
-): Promise<BaselineReport> {
+export async function fitBaselines(split: Split, task: SplitRankingTask, options: BaselineOptions = {}) {
   const seed = options.seed ?? 1;
   const data = baselineData(split, task);
   // Without random draws of items, items are drawn for the users held back from training.
@@ -74,6 +66,7 @@ export async function fitBaselines(
           runBaseline(shares[at], here(name, problem, how)),
         );
   const results = found.filter((one) => 'name' in one);
+  /** Baselines that were not fitted, and why. */
   const skipped = names.flatMap((name, at) => {
     const one = found[at];
     return 'code' in one ? [{ name, reason: one }] : [];
