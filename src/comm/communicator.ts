@@ -22,7 +22,6 @@ export interface Communicator {
   close(): Promise<void>;
 }
 
-/** The only rank. */
 export const ALONE: Communicator = Object.freeze({
   rank: 0,
   size: 1,

@@ -55,7 +55,6 @@ export function buildGraph(list: EdgeList): BipartiteGraph {
   });
 }
 
-/** The rows grouped by item, in their order. */
 function groupByItem({ users, items, itemCount, counts, multigraph }: EdgeList): EdgeRows {
   const rows = users.length;
   const offsets = new Uint32Array(itemCount + 1);

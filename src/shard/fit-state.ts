@@ -32,7 +32,6 @@ const FILES = {
 type Method = keyof typeof FILES;
 const USERS_FORMAT = 'graphex-state-users';
 
-/** The names of all files of a state with this number of shards. */
 export function stateFiles(shards: number): string[] {
   return [...Object.values(FILES).map(({ name }) => name), ...usersFiles(shards)];
 }
@@ -226,7 +225,6 @@ async function loadShared<T>(
   });
 }
 
-/** The users of a shard as they were saved. */
 export async function loadShardUsers(
   folder: string,
   partition: PartitionedData,

@@ -13,7 +13,6 @@ import type { FittedShards } from './fitted-shards.js';
 import { gatherRows } from './gather-shards.js';
 import { type PartitionedData, readShard } from './partition-folder.js';
 
-/** The users of all shards in the order of their ids. */
 type UserOrder = Awaited<ReturnType<typeof orderUsers>>;
 
 /** Reads the ids of one shard after the other. It holds all ids: 20 bytes each, and the texts. */

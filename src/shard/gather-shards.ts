@@ -65,12 +65,10 @@ export function gatherRows<T extends Values>(
   };
 }
 
-/** The file of the users of a shard. */
 export function usersFile(shard: number): string {
   return `users-${String(shard).padStart(4, '0')}.safetensors`;
 }
 
-/** The names of the files of the users of `shards` shards. */
 export function usersFiles(shards: number): string[] {
   return Array.from({ length: shards }, (_, shard) => usersFile(shard));
 }

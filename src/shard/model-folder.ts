@@ -32,7 +32,6 @@ const EXPECTED = { version: 2, oldest: 1, what: 'model by shard', again: 'fit' }
 
 const MASS = 'users.mass';
 
-/** The names of all files of a model with this number of shards. */
 export function modelFiles(shards: number): string[] {
   return [MODEL_FILE, ...usersFiles(shards)];
 }

@@ -37,7 +37,6 @@ import { parseMemory, planMemory } from './memory-plan.js';
 import { type PartitionedData, readShard } from './partition-folder.js';
 import { type LoadedShards, loadAllShards, readRankRows, streamShards } from './rank-shards.js';
 
-/** Options of coordinate ascent over shards. */
 export interface ShardedFitOptions
   extends PartitionFitTask,
     Omit<AscentOptions, 'resume' | 'onCheckpoint' | 'checkpointMinutes' | 'from'> {

@@ -31,7 +31,6 @@ export function shardFile(shard: number): string {
   return `shard-${String(shard).padStart(4, '0')}.safetensors`;
 }
 
-/** The names of all files of a partition with this number of shards. */
 export function partitionFiles(shards: number): string[] {
   return [PARTITION_FILE, ITEMS_FILE, ...Array.from({ length: shards }, (_, s) => shardFile(s))];
 }
@@ -154,7 +153,6 @@ export function hashOfDegrees(degrees: readonly (readonly [number, number])[]): 
   return createHash('sha256').update(JSON.stringify(degrees)).digest('hex').slice(0, 16);
 }
 
-/** Reads the users of a shard and their edges. */
 export async function readShard(partition: PartitionedData, shard: number): Promise<GraphSide> {
   const file = join(partition.folder, shardFile(shard));
   const { tensors, metadata } = await readTensors(file, { ...EXPECTED, format: `${FORMAT}-shard` });

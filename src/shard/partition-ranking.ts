@@ -33,7 +33,6 @@ import { shardsOfRank } from './gather-shards.js';
 import type { PartitionedData } from './partition-folder.js';
 import { type RankRows, readRankRows } from './rank-shards.js';
 
-/** Options of a ranking fit over shards. */
 export interface ShardedRankingOptions
   extends PartitionFitTask,
     Omit<RankingFitOptions, 'method' | 'resume' | 'onCheckpoint' | 'checkpointMinutes' | 'from'> {}

@@ -63,7 +63,6 @@ const schema = z.looseObject({
 });
 type SplitDocument = z.infer<typeof schema>;
 
-/** The names of all files of a split with this number of shards. */
 export function partitionedSplitFiles(shards: number): string[] {
   return [
     SPLIT_FILE,
@@ -72,7 +71,6 @@ export function partitionedSplitFiles(shards: number): string[] {
   ];
 }
 
-/** The split that was written. */
 interface PartitionedSplit
   extends Pick<Split, 'method' | 'seed' | 'testUsers' | 'testItems' | 'assignment' | 'fingerprint'> {
   readonly parts: Readonly<Record<SplitPart, PartDescription>>;

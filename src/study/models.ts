@@ -45,7 +45,6 @@ export interface FirstRunFindings {
   readonly atlas: Map<number, Atlas>;
 }
 
-/** One of the models, fitted and evaluated. */
 interface EvaluatedModel {
   readonly kind: ModelKind;
   readonly features: number;

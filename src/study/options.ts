@@ -70,7 +70,6 @@ export interface TitleLookup {
   find(id: string): string | undefined;
 }
 
-/** The titles of a study as a lookup. */
 export function titleLookup(titles: StudyTitles | undefined): TitleLookup | undefined {
   return titles && 'get' in titles ? { find: (id: string) => titles.get(id) } : titles;
 }
@@ -109,7 +108,6 @@ export function studyDefaults(edges: number): Pick<StudySettings, 'ranker' | 'tr
   return { ranker: edges <= MANY_EDGES, trials: edges > MANY_EDGES ? 14 : 20 };
 }
 
-/** The models that are fitted. */
 export function modelsOf({ model }: Pick<StudySettings, 'model'>): readonly ModelKind[] {
   if (model === 'all') return MODEL_KINDS;
   return model === 'paper' ? PAPER_KINDS : [model];
@@ -229,7 +227,6 @@ export function numbersOf(features: StudySettings['features'], chosen?: number):
   return [...new Set(numbers)].sort((a, b) => a - b);
 }
 
-/** The options of one of the study's fits. */
 export function fitOptionsOf(
   settings: StudySettings,
   kind: ModelKind,

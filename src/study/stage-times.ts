@@ -11,7 +11,6 @@ import type { StageTime, StudyFinding, StudyFit } from './results.js';
 
 type StageOptions = TaskOptions & Pick<StudyOptions, 'truth' | 'itemInfo' | 'onFinding'>;
 
-/** The number of stages of a study. */
 export function stageCount(
   settings: StudySettings,
   { truth, itemInfo }: Pick<StudyOptions, 'truth' | 'itemInfo'>,

@@ -26,7 +26,6 @@ export interface Topic {
   readonly users: readonly { readonly id: string; readonly share: number }[];
 }
 
-/** Users shown of each feature. */
 const SHOWN_USERS = 3;
 /** An item needs this many training edges to be shown. */
 const LEAST_DEGREE = 3;

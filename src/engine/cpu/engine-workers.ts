@@ -58,7 +58,6 @@ export function createWorkers(threads: number) {
 
 export type EngineWorkers = ReturnType<typeof createEngineWorkers>;
 
-/** The threads that work for one engine. */
 export function createEngineWorkers(
   module: WebAssembly.Module,
   heap: Heap,

@@ -103,7 +103,6 @@ async function largestWeights(
   return bySource(found, items, column.length);
 }
 
-/** The number of edges of the items that are inputs. */
 export function easeEdges({ users, shown }: RankingData): number {
   let edges = 0;
   for (const item of users.values) edges += shown[item];

@@ -92,7 +92,6 @@ const filterOf = sharedByTrials(async (data, _, { seed = 1, signal }) => {
   return { users, items, roots, basis, directions };
 });
 
-/** Writes the scores of the candidates for one history. */
 function writeScores(
   { users, items, roots, basis, directions }: FilterParts,
   history: ArrayLike<number>,

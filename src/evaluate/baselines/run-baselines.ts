@@ -21,7 +21,6 @@ import {
 } from './baseline-run.js';
 
 interface BaselineOptions extends RankingOptions {
-  /** Which to fit. Default: all. */
   readonly baselines?: readonly BaselineName[] | undefined;
   readonly seed?: number | undefined;
   /** Most settings tried for one baseline. Default 30. */
