@@ -26,15 +26,16 @@ export interface Window {
 }
 
 /** What a thread keeps of a job while it groups rows: buffers, and the items that it has met. */
-interface Grouping {
-  users: Uint32Array;
-  items: Uint32Array;
-  counts: Uint32Array;
-  shardOf: Uint16Array;
-  words: Uint32Array<ArrayBuffer>;
-  readonly met: DistinctNumbers;
-}
+const createGrouping = (rows: number, counted: boolean, met = new DistinctNumbers()) => ({
+  users: new Uint32Array(rows),
+  items: new Uint32Array(rows),
+  counts: new Uint32Array(counted ? rows : 0),
+  shardOf: new Uint16Array(rows),
+  words: new Uint32Array((counted ? 3 : 2) * rows),
+  met,
+});
 
+type Grouping = ReturnType<typeof createGrouping>;
 const groupings = new Map<number, Grouping>();
 
 /** Returns where the rows of each shard start among those of the window. */
@@ -60,14 +61,7 @@ export async function groupWindow({ job, groups, shards, counted, file, at }: Wi
 function groupingOf(job: number, rows: number, counted: boolean): Grouping {
   const before = groupings.get(job);
   if (before && before.users.length >= rows) return before;
-  const made: Grouping = {
-    users: new Uint32Array(rows),
-    items: new Uint32Array(rows),
-    counts: new Uint32Array(counted ? rows : 0),
-    shardOf: new Uint16Array(rows),
-    words: new Uint32Array((counted ? 3 : 2) * rows),
-    met: before?.met ?? new DistinctNumbers(),
-  };
+  const made = createGrouping(rows, counted, before?.met);
   groupings.set(job, made);
   return made;
 }
@@ -97,16 +91,17 @@ export interface ShardToSort {
 }
 
 /** What a thread keeps of a job while it sorts shards. */
-interface Sorter {
-  readonly rank: (item: number) => number;
-  readonly sums: ItemSums;
-}
+const createSorter = ({ source, items }: ShardToSort) => ({
+  rank: rankWith(source.items.numbers),
+  sums: new ItemSums(items.low.length),
+});
 
-const sorters = new Map<number, Sorter>();
+const sorters = new Map<number, ReturnType<typeof createSorter>>();
 
 export async function sortShard(sorting: ShardToSort): Promise<ShardSummary> {
   const { source, to, multigraph, items, itemsHash } = sorting;
-  const { rank, sums } = sorterOf(sorting);
+  const { rank, sums } = sorters.get(sorting.job) ?? createSorter(sorting);
+  sorters.set(sorting.job, { rank, sums });
   try {
     const { userIds, ...rows } = loadShard(source, rank);
     const counts = multigraph ? (rows.counts ?? new Uint32Array(rows.users.length).fill(1)) : undefined;
@@ -123,14 +118,6 @@ export async function sortShard(sorting: ShardToSort): Promise<ShardSummary> {
   } catch (cause) {
     throw writeError(`${sorting.folder}/${basename(to)}`, cause);
   }
-}
-
-function sorterOf({ job, source, items }: ShardToSort): Sorter {
-  const before = sorters.get(job);
-  if (before) return before;
-  const made = { rank: rankWith(source.items.numbers), sums: new ItemSums(items.low.length) };
-  sorters.set(job, made);
-  return made;
 }
 
 /** The sums over the shards that this thread has sorted; it forgets them. */

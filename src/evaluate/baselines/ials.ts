@@ -2,7 +2,6 @@
 // vertex's degree, λ·(degree + α·size of the other side), so that one λ suits rare and popular vertices.
 
 import { leastSquaresMember } from '../../fit/ranking/blend/least-squares.js';
-import type { RankingData } from '../../metrics/held-back.js';
 import { alongValues, geometric, type Setting } from '../../metrics/setting-search.js';
 import { factorScorer } from '../../predict/scoring/scorer.js';
 import { alternatingLeastSquares, foldInLeastSquares } from '../../solvers/least-squares.js';
@@ -44,48 +43,25 @@ export const ials: Baseline<'ials'> = {
   // The penalties grow with the degrees, so a setting that is best on some users is also good for all.
   tuningEdges: 1e6,
   async fit(data, given, options = {}) {
-    const { features, lambda, alpha } = given as IalsSetting;
-    const { items, iterations } = await factors(data, given as IalsSetting, options);
+    const how = fitOptions(given as IalsSetting, options);
+    const { items } = await alternatingLeastSquares(data, how);
     return {
-      setting: { ...given, iterations },
+      setting: { ...given, iterations: how.iterations },
       start: options.tuning ? items : undefined,
-      async scorer(history) {
-        const fold = { ...options, features, lambda, alpha };
-        return factorScorer(await foldInLeastSquares(items, history, data.shown, fold), items, features);
-      },
+      scorer: async (history) =>
+        factorScorer(await foldInLeastSquares(items, history, data.shown, how), items, how.features),
     };
   },
   async scores(data, given, options = {}) {
-    const { features, lambda, alpha } = given as IalsSetting;
-    const member = await leastSquaresMember(data, {
-      ...options,
-      ...{ features, lambda, alpha },
-      seed: options.seed ?? 1,
-      iterations: sweeps(given as IalsSetting, options),
-      momentum: MOMENTUM,
-    });
+    const member = await leastSquaresMember(data, fitOptions(given as IalsSetting, options));
     return Object.freeze({ kind: 'factors', members: Object.freeze([member]) });
   },
 };
 
-function sweeps({ iterations }: IalsSetting, { tuning, start }: BaselineFitOptions): number {
-  return iterations ?? (tuning ? TUNING_ITERATIONS : start ? FURTHER_ITERATIONS : ITERATIONS);
-}
-
-async function factors(data: RankingData, setting: IalsSetting, options: BaselineFitOptions) {
-  const { features, lambda, alpha } = setting;
-  const iterations = sweeps(setting, options);
-  const seed = options.seed ?? 1;
-  const { items } = await alternatingLeastSquares(data, {
-    ...options,
-    features,
-    lambda,
-    alpha,
-    iterations,
-    momentum: MOMENTUM,
-    seed,
-  });
-  return { items, iterations };
+function fitOptions({ features, lambda, alpha, ...setting }: IalsSetting, options: BaselineFitOptions) {
+  const { tuning, start, seed = 1 } = options;
+  const { iterations = tuning ? TUNING_ITERATIONS : start ? FURTHER_ITERATIONS : ITERATIONS } = setting;
+  return { ...options, features, lambda, alpha, iterations, momentum: MOMENTUM, seed };
 }
 
 /** 512 features gain up to 2 % over 256 on data sets where a fit still takes only minutes (docs/recommending.md). */
