@@ -21,25 +21,18 @@ const NEGLIGIBLE = 1e-17;
 /** Masses with t·M/b below this enter by their power sums. */
 const SERIES = 1e-3;
 
-interface Rule {
-  /** M_k / b. */
-  readonly ratios: Float64Array;
-  readonly largest: number;
-  /** Σ ratio^j, j = 1 … 5. */
-  readonly powers: Float64Array;
-  readonly step: number;
-  /** Where the substitution bends x: left of all structure of the integrand. */
-  readonly bend: number;
-}
+type Rule = ReturnType<typeof createRule>;
 
-function createRule(hyper: UnseenHyper, otherMass: ArrayLike<number>): Rule {
+function createRule(hyper: UnseenHyper, otherMass: ArrayLike<number>) {
   const { sigma, tau, shape, rate } = hyper;
   if (!(sigma < 1 && tau > 0 && shape > 0 && rate > 0)) {
     throw new RangeError(
       `unseen mass needs sigma < 1 and tau, shape, rate > 0, not ${sigma}, ${tau}, ${shape}, ${rate}`,
     );
   }
+  /** M_k / b. */
   const ratios = new Float64Array(otherMass.length);
+  /** Σ ratio^j, j = 1 … 5. */
   const powers = new Float64Array(5);
   let largest = 0;
   for (let k = 0; k < ratios.length; k++) {
@@ -56,7 +49,9 @@ function createRule(hyper: UnseenHyper, otherMass: ArrayLike<number>): Rule {
   const scale = Math.max(hyper.tau, largest, hyper.shape * powers[0]);
   // At very negative σ, t^(1−σ) narrows the peak.
   const step = STEP / Math.sqrt(Math.max(1, (1 - hyper.sigma) / 3));
-  return { ratios, largest, powers, step, bend: -Math.log(scale) - 3 };
+  /** Where the substitution bends x: left of all structure of the integrand. */
+  const bend = -Math.log(scale) - 3;
+  return { ratios, largest, powers, step, bend };
 }
 
 /** Σ_k log(1 + t·ratio_k) / t, which stays finite as t underflows. */

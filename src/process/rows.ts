@@ -82,25 +82,14 @@ export interface RowPiece extends AtomPiece {
 }
 
 /** Edges of some users, distinct and ascending. Edges to items below the cut are counted in `belowCut`, not listed. */
-export interface RowEdges {
-  /** Number of distinct item atoms of each user. */
-  readonly degrees: Uint32Array;
-  readonly items: Uint32Array;
-  readonly counts: Uint32Array | undefined;
-  /** Each user's number of edges to items below the cut; each edge has an item of its own. */
-  readonly belowCut: Uint32Array;
-  /** Users × features, if the truth was requested. */
-  readonly features: Float64Array | undefined;
-  /** Feature of each edge to an item below the cut, in the order of users, if the truth was requested. */
-  readonly belowCutFeature: Uint16Array | undefined;
-}
+export type RowEdges = ReturnType<typeof drawRows>;
 
 /**
  * Draws the edges of some users. Given the items, a user's edges by feature are Poisson with rate w θ_k M_k. First the
  * total number is drawn, then its division among features, then an item for each edge from the feature's table. Edges
  * are thus grouped by user, and a bitmap of the items that fits the cache finds repeated ones.
  */
-export function drawRows(input: RowPiece): RowEdges {
+export function drawRows(input: RowPiece) {
   const { seed, piece, first, last, prior, weights, atoms, itemMass, multigraph, truth } = input;
   const random = randomStream(seed, STREAMS.rows, piece);
   const tables = input.tables.map((t) => t && new AliasTable(t.borders, t.aliases));
@@ -135,9 +124,13 @@ export function drawRows(input: RowPiece): RowEdges {
     degrees[row] = out.finishRow();
   }
   return {
+    /** Number of distinct item atoms of each user. */
     degrees,
+    /** Each user's number of edges to items below the cut; each edge has an item of its own. */
     belowCut,
+    /** Users × features, if the truth was requested. */
     features: kept,
+    /** Feature of each edge to an item below the cut, in the order of users, if the truth was requested. */
     belowCutFeature: truth ? Uint16Array.from(belowCutFeature) : undefined,
     ...out.take(),
   };

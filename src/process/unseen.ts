@@ -23,12 +23,7 @@ export interface TiltedOptions {
   readonly cut: number;
 }
 
-export interface FeatureAtoms {
-  readonly weights: Float64Array;
-  readonly features: Float64Array;
-  /** Expected mass per feature, Σ w θ_k, of the atoms below the cut. */
-  readonly missing: Float64Array;
-}
+export type FeatureAtoms = ReturnType<typeof sampleTiltedAtoms>;
 
 /** 4 GiB of features. */
 const MOST_VALUES = 2 ** 29;
@@ -40,7 +35,7 @@ export function sampleTiltedWeights(random: Random, { hyper, otherMass, cut }: T
 }
 
 /** Draws the atoms above the cut, weights and features, in random order. */
-export function sampleTiltedAtoms(random: Random, options: TiltedOptions): FeatureAtoms {
+export function sampleTiltedAtoms(random: Random, options: TiltedOptions) {
   const { hyper, otherMass, cut } = options;
   const { shape, rate } = hyper;
   const features = otherMass.length;
@@ -57,7 +52,9 @@ export function sampleTiltedAtoms(random: Random, options: TiltedOptions): Featu
       values[i * features + k] = gamma(random, shape) / (rate + w * otherMass[k]);
     }
   }
-  return { weights, features: values, missing: missingMass(hyper, otherMass, cut) };
+  /** Expected mass per feature, Σ w θ_k, of the atoms below the cut. */
+  const missing = missingMass(hyper, otherMass, cut);
+  return { weights, features: values, missing };
 }
 
 /** log Π_k (rate/(rate + wM_k))^shape as a function of w; undefined if all masses are 0. */

@@ -3,10 +3,7 @@
 
 import { canShareMemory } from '../math/memory.js';
 
-export interface KernelModule {
-  readonly module: WebAssembly.Module;
-  readonly relaxed: boolean;
-}
+export type KernelModule = Awaited<ReturnType<typeof load>>;
 
 /** Keyed by whether memory is shared. */
 const loaded = new Map<boolean, Promise<KernelModule>>();
@@ -25,7 +22,7 @@ export function loadKernels(): Promise<KernelModule> {
 
 const inNode = typeof process !== 'undefined' && process.versions?.node !== undefined;
 
-async function load(shared: boolean): Promise<KernelModule> {
+async function load(shared: boolean) {
   const relaxed = hasRelaxedSimd();
   // The paths are literals, so that bundlers find the files and emit them.
   const url = relaxed

@@ -8,40 +8,15 @@ import {
   type ExpectedCounts,
   type RowMeans,
   type RowRange,
-  type Table,
-  type TableTotals,
   type TableValues,
   type UniformValues,
 } from '../engine.js';
 import { noTotals } from '../totals.js';
 import { UNIT_ROWS } from './units.js';
 
-/** Addresses of a table's arrays. */
-interface TableAddresses extends Readonly<Record<keyof TableValues, number>> {
-  readonly activity: number;
-  /** stride float32: all bits set in the lanes of real features, 0 in padding. */
-  readonly laneMask: number;
-}
-
-export interface CpuTable extends Table {
-  readonly kind: 'table';
-  /** Features rounded up to whole vectors of four. */
-  readonly stride: number;
-  readonly at: TableAddresses;
-  /** Never changed in place: an update replaces the object. */
-  totals: TableTotals;
-  /** Units of equal numbers of rows, for passes that walk no edges. */
-  readonly evenUnits: Uint32Array;
-}
-
+export type CpuTable = ReturnType<typeof allocateTable>;
 /** A table that holds only means: the activities that edge passes read, and the mean of each row's weight. */
-export interface MeansTable extends Table {
-  readonly kind: 'means';
-  readonly stride: number;
-  readonly at: Pick<TableAddresses, 'activity' | 'laneMask'> & { readonly freshWeights: number };
-  totals: TableTotals;
-}
-
+export type MeansTable = ReturnType<typeof allocateMeans>;
 /** Tables that edges may lead to. */
 export type Gathered = CpuTable | MeansTable;
 
@@ -54,32 +29,37 @@ export interface CpuCounts extends ExpectedCounts {
   readonly groups: Uint32Array;
 }
 
+/** Features rounded up to whole vectors of four. */
 export const strideOf = (features: number): number => Math.ceil(features / 4) * 4;
 
-export function allocateTable(heap: Heap, rows: number, features: number): CpuTable {
+export function allocateTable(heap: Heap, rows: number, features: number) {
   const stride = strideOf(features);
-  const at: TableAddresses = {
-    ...byField(stride, (_, width) => heap.allocate(4 * rows * width)),
-    activity: heap.allocate(4 * rows * stride),
-    laneMask: heap.allocate(4 * stride),
-  };
-  heap.u32(at.laneMask, features).fill(0xffffffff);
   return {
-    ...{ kind: 'table', rows, features, stride, at },
+    ...{ kind: 'table' as const, rows, features, stride },
+    /** Addresses of the arrays. */
+    at: {
+      ...byField(stride, (_, width) => heap.allocate(4 * rows * width)),
+      ...allocateActivity(heap, rows, features),
+    },
+    /** Never changed in place: an update replaces the object. */
     totals: noTotals(features),
+    /** Units of equal numbers of rows, for passes that walk no edges. */
     evenUnits: evenUnits(rows),
   };
 }
 
-export function allocateMeans(heap: Heap, rows: number, features: number): MeansTable {
+export function allocateMeans(heap: Heap, rows: number, features: number) {
   const stride = strideOf(features);
-  const at = {
-    freshWeights: heap.allocate(4 * rows),
-    activity: heap.allocate(4 * rows * stride),
-    laneMask: heap.allocate(4 * stride),
-  };
-  heap.u32(at.laneMask, features).fill(0xffffffff);
-  return { kind: 'means', rows, features, stride, at, totals: noTotals(features) };
+  const at = { freshWeights: heap.allocate(4 * rows), ...allocateActivity(heap, rows, features) };
+  return { kind: 'means' as const, rows, features, stride, at, totals: noTotals(features) };
+}
+
+function allocateActivity(heap: Heap, rows: number, features: number) {
+  const stride = strideOf(features);
+  /** stride float32: all bits set in the lanes of real features, 0 in padding. */
+  const laneMask = heap.allocate(4 * stride);
+  heap.u32(laneMask, features).fill(0xffffffff);
+  return { activity: heap.allocate(4 * rows * stride), laneMask };
 }
 
 /** Sets the first means of re-initialised rows. Kernels start short rows themselves; rows in `long` get their activities here. */

@@ -23,20 +23,6 @@ const SLOTS = 64;
 const MOST_IN_FLIGHT = 4;
 const TIMED = 512;
 
-export interface Kernel {
-  readonly label: string;
-  readonly pipeline: GPUComputePipeline;
-  readonly layout: GPUBindGroupLayout;
-  readonly bindings: readonly Binding[];
-  readonly groups: Map<string, GPUBindGroup>;
-}
-
-/** What a kernel binds under a number: the parameter block, a read-only or a writable buffer. */
-interface Binding {
-  readonly binding: number;
-  readonly type: GPUBufferBindingType;
-}
-
 const BINDING = /@binding\((\d+)\) var<(uniform|storage, read|storage, read_write)>/g;
 const TYPES: Readonly<Record<string, GPUBufferBindingType>> = {
   uniform: 'uniform',
@@ -44,13 +30,38 @@ const TYPES: Readonly<Record<string, GPUBufferBindingType>> = {
   'storage, read_write': 'storage',
 };
 
-/** The bindings that the code declares, in the order of their numbers. */
-function bindingsOf(code: string): Binding[] {
+/** The numbers that the code binds, in order, each to the parameter block, a read-only or a writable buffer. */
+function bindingsOf(code: string) {
   const found = Array.from(code.matchAll(BINDING), ([, binding, kind]) => ({
     binding: Number(binding),
     type: TYPES[kind],
   }));
   return found.sort((a, b) => a.binding - b.binding);
+}
+
+export type Kernel = Awaited<ReturnType<typeof compile>>;
+
+async function compile({ device, description }: GpuDevice, label: string, code: string) {
+  const bindings = bindingsOf(code);
+  const layout = device.createBindGroupLayout({
+    entries: bindings.map(({ binding, type }) => ({
+      binding,
+      visibility: COMPUTE_STAGE,
+      buffer: { type, hasDynamicOffset: type === 'uniform' },
+    })),
+  });
+  try {
+    const pipeline = await device.createComputePipelineAsync({
+      label,
+      layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
+      compute: { module: device.createShaderModule({ label, code }) },
+    });
+    return { label, pipeline, layout, bindings, groups: new Map<string, GPUBindGroup>() };
+  } catch (error) {
+    throw new DeviceError(
+      `the GPU (${description}) refused the kernel "${label}": ${(error as Error).message}; use the cpu engine`,
+    );
+  }
 }
 
 /** A buffer, or its first `size` bytes. */
@@ -132,34 +143,11 @@ export function createCommands(
     return group;
   }
 
-  async function compile(label: string, code: string): Promise<Kernel> {
-    const bindings = bindingsOf(code);
-    const layout = device.createBindGroupLayout({
-      entries: bindings.map(({ binding, type }) => ({
-        binding,
-        visibility: COMPUTE_STAGE,
-        buffer: { type, hasDynamicOffset: type === 'uniform' },
-      })),
-    });
-    try {
-      const pipeline = await device.createComputePipelineAsync({
-        label,
-        layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
-        compute: { module: device.createShaderModule({ label, code }) },
-      });
-      return { label, pipeline, layout, bindings, groups: new Map() };
-    } catch (error) {
-      throw new DeviceError(
-        `the GPU (${gpu.description}) refused the kernel "${label}": ${(error as Error).message}; use the cpu engine`,
-      );
-    }
-  }
-
   return {
     /** The kernel of this code, compiled once. */
     kernel(label: string, code: string): Promise<Kernel> {
       let kernel = kernels.get(code);
-      if (!kernel) kernels.set(code, (kernel = compile(label, code)));
+      if (!kernel) kernels.set(code, (kernel = compile(gpu, label, code)));
       return kernel;
     },
 

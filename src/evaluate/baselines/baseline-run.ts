@@ -3,8 +3,6 @@
 
 import { fromShared, type Transfer } from '../../graph/transfer.js';
 import type { HeldBackTask, RankingData } from '../../metrics/held-back.js';
-import type { RankingResult } from '../../metrics/ranking-metrics.js';
-import type { Setting, SettingTrial } from '../../metrics/setting-search.js';
 import type { BaselineName } from '../../options/names.js';
 import { serveTasks } from '../../parallel/worker.js';
 import type { TaskOptions } from '../../progress.js';
@@ -14,16 +12,7 @@ import { baselineOf } from './all-baselines.js';
 import type { SkipReason } from './baseline.js';
 import { prefixed, type TunedBaseline, type TuningOptions, tuneBaseline } from './tuning.js';
 
-export interface BaselineResult {
-  readonly name: BaselineName;
-  readonly setting: Setting;
-  /** The settings tried on held-back training users; empty if there is nothing to tune. */
-  readonly trials: readonly SettingTrial[];
-  /** False if the limit on trials ended the search. */
-  readonly tuned: boolean;
-  readonly ranking: RankingResult;
-  readonly seconds: number;
-}
+export type BaselineResult = Awaited<ReturnType<typeof evaluateOnSplit>>;
 
 /** What all baselines of a split are given. */
 export interface BaselineProblem {
@@ -59,7 +48,7 @@ export async function evaluateOnSplit(
   { data, task }: Pick<BaselineProblem, 'data' | 'task'>,
   { tuned, seconds }: TunedOnSplit,
   options: TuningOptions & TaskOptions,
-): Promise<BaselineResult> {
+) {
   const baseline = baselineOf(name);
   const start = performance.now();
   const stage = (what: string) => ({
@@ -76,7 +65,9 @@ export async function evaluateOnSplit(
   return {
     name,
     setting: fitted.setting,
+    /** The settings tried on held-back training users; empty if there is nothing to tune. */
     trials: tuned?.trials ?? [],
+    /** False if the limit on trials ended the search. */
     tuned: tuned?.finished ?? true,
     ranking,
     seconds: seconds + (performance.now() - start) / 1000,
