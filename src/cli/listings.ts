@@ -1,14 +1,12 @@
 // The list of a user, with reasons and confidence if they are wanted. It is the same for one user, in the document of --json and in a file
 // of many.
 
-import { catalogueOf } from '../attributes/info.js';
-import type { Model } from '../fit/model.js';
 import type { ExplainListOptions } from '../predict/explain/explain-lists.js';
 import { type Reasons, titledReasons } from '../predict/explain/reasons.js';
-import type { Recommendation, UserQuery } from '../predict/recommend.js';
+import type { Recommendation } from '../predict/recommend.js';
 import type { Recommender } from '../predict/recommender.js';
 import type { TitleBook } from '../predict/titles.js';
-import { basisOf, FEW_LIKES } from '../predict/user-query.js';
+import { basisOfQuery } from '../predict/user-query.js';
 import { confidenceFields } from '../report/words/confidence.js';
 import { type NamedQuery, queryIn } from './commands/recommend-batch.js';
 import { titled } from './titles.js';
@@ -46,16 +44,8 @@ export async function makeListings(
       ...titled(titles.ofId(entry.item)),
       ...(confidence && { low: confidence.intervals[i].low, high: confidence.intervals[i].high }),
     })),
-    basis: basisOf(knownItems(model, asked[a]), model, asked[a]),
+    basis: basisOfQuery(model, asked[a]),
   }));
-}
-
-/** The user's items that the model knows. */
-function knownItems(model: Model, query: UserQuery): number {
-  const { users, seen } = model;
-  const { ids } = catalogueOf(model);
-  if ('likes' in query) return new Set(query.likes.filter((id) => ids.find(id) >= 0)).size;
-  return users.degree[users.ids.find(query.user)] ?? (seen ? 0 : FEW_LIKES);
 }
 
 /** The list in the document of --json. */

@@ -164,8 +164,9 @@ export interface Answer {
   /** The user's items, the most common first. */
   readonly has: readonly string[];
   readonly items: readonly Listed[];
+  readonly basis: UserList['basis'];
   /** The confidence of the list, in words. */
-  readonly confidence: string | undefined;
+  readonly confidence?: string | undefined;
   readonly milliseconds: number;
 }
 

@@ -23,8 +23,8 @@ interface Recommended {
       })[];
     };
   })[];
+  readonly basis: string;
   readonly confidence?: { readonly text: string };
-  readonly milliseconds: number;
 }
 interface Models {
   readonly current: {
@@ -122,7 +122,7 @@ export const serverAnswers: ServerAnswers = {
     const began = performance.now();
     const list = (more: object) =>
       asked<Recommended>('v1/recommend', signal, { ...query, n, filter, exclude, ...more });
-    const { items, confidence } = await list({ explain: true, confidence: true }).catch((error) => {
+    const { items, basis, confidence } = await list({ explain: true, confidence: true }).catch((error) => {
       // Some models have no confidence; their lists are still valid.
       if (error instanceof Refused && error.status === 422) return list({});
       throw error;
@@ -141,6 +141,7 @@ export const serverAnswers: ServerAnswers = {
           })),
         },
       })),
+      basis,
       confidence: confidence?.text,
       milliseconds: performance.now() - began,
     };

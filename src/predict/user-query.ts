@@ -217,3 +217,13 @@ export function basisOf(likes: number, model?: Model, query?: UserQuery): Basis 
   const attributes = model && query && 'user' in query && attributesOfUser(model, query.user);
   return attributes && saysMore(model, attributes) ? 'attributes' : 'popular';
 }
+
+/** The same for a query, whose likes are counted once each. A user of a model without histories passes for one with enough items. */
+export function basisOfQuery(model: Model, query: UserQuery): Basis {
+  const { users, seen } = model;
+  const likes =
+    'likes' in query
+      ? new Set(knownItems(model, query.likes)).size
+      : (users.degree[users.ids.find(query.user)] ?? (seen ? 0 : FEW_LIKES));
+  return basisOf(likes, model, query);
+}

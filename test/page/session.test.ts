@@ -5,6 +5,7 @@ import type { FitChoice, Purpose } from '../../src/page/protocol.js';
 import { answerRead, timesIfRead } from '../../src/page/session/session-data.js';
 import { answerExport } from '../../src/page/session/session-export.js';
 import { answerAudit, answerForecast } from '../../src/page/session/session-growth.js';
+import { answerRecommend } from '../../src/page/session/session-lists.js';
 import { answerFit, currentModel, currentSplit } from '../../src/page/session/session-model.js';
 
 const task = { signal: new AbortController().signal };
@@ -80,4 +81,14 @@ test('a forecast and an audit say which seed they have, since the setting may ch
   expect((await answerForecast(growth, task)).seed).toBe(7);
   const tables = { train: { name: 'train.csv', blob }, test: { name: 'test.csv', blob } };
   expect((await answerAudit({ ...tables, seed: 9 }, task)).seed).toBe(9);
+});
+
+test('a list is based on the items that the model knows, as on the command line', async () => {
+  await fitted('recommend');
+  const asked = { n: 3, by: 'recommend', exclude: [] } as const;
+  const basis = async (...likes: string[]) =>
+    (await answerRecommend({ ...asked, query: { likes } }, task, () => {})).basis;
+  expect(await basis('i1', 'i1', 'no such item')).toBe('few');
+  expect(await basis('no such item')).toBe('popular');
+  expect(await basis('i1', 'i2', 'i3', 'i4', 'i5')).toBe('personal');
 });

@@ -1,5 +1,4 @@
 import { LEAST } from '../../predict/explain/reasons.js';
-import { basisOf } from '../../predict/user-query.js';
 import { commonWords, mainReasons } from '../../report/words/reasons.js';
 import { fixed, percent, short } from '../../text/numbers.js';
 import { described, many } from '../../text/phrases.js';
@@ -158,7 +157,7 @@ function SaveList({ answer, user }: { readonly answer: Answer; readonly user: st
       const title = titleOf(item);
       return { item, score, ...(title !== undefined && { title }) };
     });
-    const list = { user, items, basis: basisOf(answer.has.length) };
+    const list = { user, items, basis: answer.basis };
     return saveExport('Writing.', { what: 'list', list, format });
   };
   return (

@@ -4,7 +4,7 @@ import { catalogueOf } from '../../attributes/info.js';
 import { InputError } from '../../errors.js';
 import type { Model } from '../../fit/model.js';
 import type { Id, RecommendOptions, UserQuery } from '../../predict/recommend.js';
-import { basisOf, ownItems } from '../../predict/user-query.js';
+import { basisOfQuery, ownItems } from '../../predict/user-query.js';
 import { confidenceWords } from '../../report/words/confidence.js';
 import { listPieces, type UserList } from '../../store/list-pieces.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
@@ -90,8 +90,9 @@ export async function answerRecommend(
     isNew: catalogue.degree[catalogue.ids.find(entry.item)] === 0,
     reasons: recommender.reasons(entry),
   }));
-  sendPartial({ has, items: listed, confidence: undefined, milliseconds });
-  if (items.length === 0) return { has, items: [], confidence: undefined, milliseconds };
+  const early = { has, items: listed, basis: basisOfQuery(model, userQuery), milliseconds };
+  sendPartial(early);
+  if (items.length === 0) return early;
   const ids = items.map(({ item }) => item);
   const confidence = await recommender
     .confidence(userQuery, ids, { filter, onUnknown: ignore })
@@ -101,10 +102,9 @@ export async function answerRecommend(
       throw error;
     });
   return {
-    has,
+    ...early,
     items: listed.map((entry, i) => ({ ...entry, ...confidence?.intervals[i] })),
     confidence: confidence && confidenceWords(confidence, items.length, model.names),
-    milliseconds,
   };
 }
 
@@ -158,24 +158,14 @@ async function listsOf(
   signal: AbortSignal,
 ): Promise<UserList[]> {
   const { model, recommender } = current;
-  const asked = users.map((user) => {
-    const query = userQueryOf({ user }, current);
-    const known =
-      'likes' in query
-        ? query.likes.filter((id) => model.items.ids.find(id) >= 0).length
-        : model.users.degree[model.users.ids.find(user)];
-    return { user, query, known };
-  });
-  const lists = await recommender.recommendMany(
-    asked.map(({ query }) => query),
-    { ...options, signal, onUnknown: ignore },
-  );
-  return asked.map(({ user, known }, at) => ({
+  const queries = users.map((user) => userQueryOf({ user }, current));
+  const lists = await recommender.recommendMany(queries, { ...options, signal, onUnknown: ignore });
+  return users.map((user, at) => ({
     user,
     items: lists[at].map(({ item, score }) => {
       const title = currentTitles().get(item);
       return { item, score, ...(title !== undefined && { title }) };
     }),
-    basis: basisOf(known),
+    basis: basisOfQuery(model, queries[at]),
   }));
 }
