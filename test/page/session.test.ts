@@ -2,7 +2,7 @@
 
 import { beforeAll, expect, test } from 'vitest';
 import type { FitChoice, Purpose } from '../../src/page/protocol.js';
-import { answerRead, timesIfRead } from '../../src/page/session/session-data.js';
+import { answerRead, currentData } from '../../src/page/session/session-data.js';
 import { answerExport } from '../../src/page/session/session-export.js';
 import { answerAudit, answerForecast } from '../../src/page/session/session-growth.js';
 import { answerRecommend } from '../../src/page/session/session-lists.js';
@@ -55,7 +55,7 @@ test('a ranker that is fitted again with another column of times uses that colum
 
   expect((await fitted('recommend', 'paid')).time).toBe('paid');
   expect(found()).toEqual(paid);
-  const read = new Set(timesIfRead());
+  const read = new Set(currentData().times);
   expect([...currentSplit()!.times!.train].every((time) => read.has(time))).toBe(true);
 
   expect((await fitted('recommend')).time).toBeUndefined();

@@ -28,6 +28,8 @@ interface Data {
   readonly graph: BipartiteGraph;
   /** What the page knows of it. */
   readonly opened: Opened;
+  /** The time of each edge in use, if a ranker read it. The lists of held-out users need it. */
+  readonly times?: Float64Array | undefined;
 }
 
 let data: Data | undefined;
@@ -44,7 +46,6 @@ export function dataIfRead(): Data | undefined {
 /** Releases the table, its models and the table about its items. */
 export async function forgetData(): Promise<void> {
   data = undefined;
-  times = undefined;
   forgetItemTable();
   await forgetModels();
 }
@@ -114,21 +115,15 @@ export async function timedData(
   return readBlobWithValues(from, readerOptions(opened.choice, task), value, skip, opened.kept);
 }
 
-let times: { readonly graph: BipartiteGraph; readonly values: Float64Array } | undefined;
-
-/** The time of each edge in use, by which a ranker weighs it. They are kept for the lists of held-out users. */
+/** The time of each edge in use, by which a ranker weighs it. */
 export async function edgeTimes(value: ValueColumn, task: TaskOptions): Promise<Float64Array> {
-  const { graph } = currentData();
-  const { graph: timed, values } = await timedData(value, task);
-  if (!values || timed.edges !== graph.edges) {
+  const { graph: timed, values: times } = await timedData(value, task);
+  const current = currentData();
+  if (!times || timed.edges !== current.graph.edges) {
     throw optionError`${option('time')}: some rows have no time; choose another column, or “no” for ${option('halfLife')}`;
   }
-  times = { graph, values };
-  return values;
-}
-
-export function timesIfRead(): Float64Array | undefined {
-  return times?.graph === data?.graph ? times?.values : undefined;
+  data = { ...current, times };
+  return times;
 }
 
 async function readSample(
@@ -163,7 +158,7 @@ export async function answerThin(shares: Api['thin'][0]): Promise<Opened> {
   if (graph.edges === 0) throw new InputError('no edge is left: keep a larger share');
   const named = Object.freeze({ ...graph, names: whole.read.graph.names });
   const opened = { ...whole.opened, ...figuresOf(named), kept: all ? undefined : shares };
-  data = { ...whole, graph: named, opened };
+  data = { ...whole, graph: named, opened, times: undefined };
   return opened;
 }
 

@@ -10,7 +10,7 @@ import { listPieces, type UserList } from '../../store/list-pieces.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import type { Answer, Api, Export, FoundUsers, ListQuery } from '../protocol.js';
 import type { Task } from './session.js';
-import { dataIfRead, timesIfRead } from './session-data.js';
+import { dataIfRead } from './session-data.js';
 import { currentTitles } from './session-item-table.js';
 import { currentModel, type SessionModel } from './session-model.js';
 
@@ -26,7 +26,7 @@ function allUsers(): Pick<Model['users'], 'ids' | 'degree' | 'count'> {
 
 /** The items of a user: in the data, or in a model that was opened. Times matter if the ranker weighs edges by age. */
 function itemsOf(user: string, model: Model) {
-  const graph = dataIfRead()?.graph;
+  const { graph, times: all } = dataIfRead() ?? {};
   const row = (graph ?? model).users.ids.find(user);
   if (row < 0) return undefined;
   if (!graph) {
@@ -38,7 +38,7 @@ function itemsOf(user: string, model: Model) {
   }
   const { offsets, neighbors, counts } = graph.users;
   const [from, to] = [offsets[row], offsets[row + 1]];
-  const times = timesIfRead()?.subarray(from, to);
+  const times = all?.subarray(from, to);
   return {
     likes: Array.from(neighbors.subarray(from, to), (item) => graph.items.ids.at(item)),
     counts: counts && Array.from(counts.subarray(from, to)),
