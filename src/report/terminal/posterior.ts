@@ -7,17 +7,14 @@ import { many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
 /** What each scalar is, with the names of the two sides. */
-function scalarName(scalar: GibbsScalar, { users, items }: SideNames): string {
-  const names: Record<GibbsScalar, string> = {
-    logLikelihood: 'log-likelihood',
-    rate: 'expected counts, all',
-    userWeights: `sum of weights, ${users.many}`,
-    itemWeights: `sum of weights, ${items.many}`,
-    unseenUserRate: `expected counts, unseen ${users.many}`,
-    unseenItemRate: `expected counts, unseen ${items.many}`,
-  };
-  return names[scalar];
-}
+const scalarNames = ({ users, items }: SideNames): Readonly<Record<GibbsScalar, string>> => ({
+  logLikelihood: 'log-likelihood',
+  rate: 'expected counts, all',
+  userWeights: `sum of weights, ${users.many}`,
+  itemWeights: `sum of weights, ${items.many}`,
+  unseenUserRate: `expected counts, unseen ${users.many}`,
+  unseenItemRate: `expected counts, unseen ${items.many}`,
+});
 
 /** A table: mean, standard deviation, 90 % interval, R-hat and effective draws of each scalar. */
 export function posteriorRows({ scalars }: GibbsPosterior, names: SideNames): string[][] {
@@ -25,7 +22,7 @@ export function posteriorRows({ scalars }: GibbsPosterior, names: SideNames): st
   return [
     ['posterior', 'mean', 'sd', '5 %', '95 %', 'R-hat', 'eff. draws'],
     ...Object.entries(scalars).map(([scalar, summary]) => [
-      scalarName(scalar as GibbsScalar, names),
+      scalarNames(names)[scalar as GibbsScalar],
       ...[summary.mean, summary.standardDeviation, summary.interval.low, summary.interval.high].map(number),
       fixed(summary.splitRHat, 3),
       grouped(Math.round(summary.effectiveSamples)),

@@ -1,6 +1,6 @@
 // The text of graphex split.
 
-import type { SideName } from '../../graph/graph.js';
+import { SIDES, type SideName } from '../../graph/graph.js';
 import { drawnVertices } from '../../sample/split.js';
 import type { Split } from '../../sample/split-types.js';
 import type { SplitBias } from '../../sparsity/split-bias.js';
@@ -46,20 +46,16 @@ export function foldsText(splits: readonly Split[]): string {
 }
 
 export function splitText({ method, times, names, edges: of, bias, dropped }: SplitSummary): string {
-  const { users, items } = bias;
   const edges = of.train + of.foldIn + of.test;
   const row = (name: string, part: 'whole' | 'train' | 'foldIn' | 'test', partEdges: number) => {
     // An empty part has no averages.
     const average = (value: number, digits: number) => (partEdges === 0 ? '–' : fixed(value, digits));
     return [
       name,
-      grouped(users[part].vertices),
-      grouped(items[part].vertices),
+      ...SIDES.map((side) => grouped(bias[side][part].vertices)),
       grouped(partEdges),
-      average(users[part].meanDegree, 1),
-      average(items[part].meanDegree, 1),
-      average(users[part].sigma, 3),
-      average(items[part].sigma, 3),
+      ...SIDES.map((side) => average(bias[side][part].meanDegree, 1)),
+      ...SIDES.map((side) => average(bias[side][part].sigma, 3)),
     ];
   };
   const preference = (side: SideName) => short(bias[side].heldOutDegree / bias[side].whole.meanDegree);
@@ -68,13 +64,10 @@ export function splitText({ method, times, names, edges: of, bias, dropped }: Sp
     textTable([
       [
         'part',
-        names.users.many,
-        names.items.many,
+        ...SIDES.map((side) => names[side].many),
         'edges',
-        `edges/${names.users.one}`,
-        `edges/${names.items.one}`,
-        `σ̂ ${names.users.many}`,
-        `σ̂ ${names.items.many}`,
+        ...SIDES.map((side) => `edges/${names[side].one}`),
+        ...SIDES.map((side) => `σ̂ ${names[side].many}`),
       ],
       row('whole graph', 'whole', edges),
       row('train', 'train', of.train),
