@@ -177,8 +177,6 @@ export async function readTable(): Promise<void> {
   await runCheck();
   // The speed of the machine is measured when nothing else is computed.
   askMachine();
-  // Titles belong to the ids of the table as it is read now.
-  if (itemTableFile.value) await openItemTable(itemTableFile.value.name, itemTableFile.value.blob);
 }
 
 /** Opens a second table with titles and attributes of the items. The models that are there learn from it. */
@@ -210,6 +208,8 @@ async function runCheck(): Promise<void> {
   };
   const done = await perform('Is it sparse?', 'check', { seed }, { onPartial: show });
   if (done) show(done);
+  // Titles belong to the ids of the data as they are now.
+  if (itemTableFile.value) await openItemTable(itemTableFile.value.name, itemTableFile.value.blob);
 }
 
 export async function thin(users: number, items: number): Promise<void> {

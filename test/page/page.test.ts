@@ -356,6 +356,13 @@ describe.skipIf(!canVisit)('on the way', () => {
     await button(page, 'Is it sparse?').click();
     await page.locator('.card strong').first().waitFor();
     await idle(page);
+    const titles = [...new Set(CSV.split('\n').map((row) => row.split(',')[2]))].slice(1, -1);
+    await give(
+      page,
+      'titles.csv',
+      `movie,title\n${titles.map((film) => `${film},The ${film}`).join('\n')}\n`,
+    );
+    await page.getByText(/ have a title/).waitFor();
     // Charts that arrive may move the line away from a click.
     const share = page.getByLabel(/Share of users to keep/);
     await expect
@@ -365,6 +372,7 @@ describe.skipIf(!canVisit)('on the way', () => {
       })
       .toBe(true);
     await share.selectOption('0.5');
+    await page.getByLabel(/Share of movies to keep/).selectOption('0.5');
     await button(page, 'Keep this part and check again').click();
     await page.getByText(/Thinned: 50\s% of the/).waitFor();
     await idle(page);
@@ -372,6 +380,9 @@ describe.skipIf(!canVisit)('on the way', () => {
     const whole = (await read()).users.count;
     expect(users).toBeGreaterThan(0.3 * whole);
     expect(users).toBeLessThan(0.7 * whole);
+    // The titles are counted among the items that are left.
+    const items = await page.locator('.facts dd').nth(1).innerText();
+    await expect.poll(() => page.locator('.titles').innerText()).toContain(`of ${items} movies have a title`);
     await page.context().close();
   });
 });
