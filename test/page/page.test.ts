@@ -338,6 +338,15 @@ describe.skipIf(!canVisit)('on the way', () => {
     await page.context().close();
   });
 
+  test('a chart that cannot be loaded is a problem of its step', async () => {
+    const { page } = await visit(site.address);
+    await page.route(/assets\/charts-/, (route) => route.abort());
+    await give(page, 'ratings.csv', CSV);
+    await button(page, 'Is it sparse?').click();
+    await page.getByText(/^This did not work: .*charts-.* Check the connection/).waitFor();
+    await page.context().close();
+  });
+
   test('pasted rows and a thinned table are checked too', async () => {
     const { page } = await visit(site.address);
     await page.getByLabel('Paste rows').fill('ann,tea\nbob,milk');
