@@ -14,7 +14,7 @@ import { serveTasks } from '../src/parallel/worker.js';
 export const REPLICA_STATISTICS = ['users', 'items', 'edges', 'total'] as const;
 export type ReplicaStatistic = (typeof REPLICA_STATISTICS)[number];
 
-export interface ReplicaChainTask extends Omit<ChainTask, 'pairs'> {
+export interface ReplicaChainTask extends ChainTask {
   /** Sweeps from one drawn graph to the next. */
   readonly every: number;
 }

@@ -8,10 +8,11 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { ascend } from '../src/fit/ascent/ascent.js';
 import { eligibleMass } from '../src/fit/fold-in/fold-in.js';
-import { gibbsPosterior } from '../src/fit/gibbs/gibbs.js';
+import { type GibbsPosterior, gibbsPosterior } from '../src/fit/gibbs/gibbs.js';
 import type { PosteriorModel } from '../src/fit/model.js';
 import { type BipartiteGraph, otherSide, type SideName } from '../src/graph/graph.js';
 import { type ChainSummary, summarizeChains } from '../src/math/diagnostics.js';
+import { meanAndSpread } from '../src/math/moments.js';
 import { quantile } from '../src/math/quantile.js';
 import { randomStream } from '../src/math/random.js';
 import type { SizeMode } from '../src/options/names.js';
@@ -78,6 +79,17 @@ function choosePairs(graph: BipartiteGraph): Uint32Array {
     pairs.set([i, j], 2 * p);
   }
   return pairs;
+}
+
+/** The rate of a pair over the kept draws. */
+function exactRate({ users, items }: GibbsPosterior, graph: BipartiteGraph, K: number, i: number, j: number) {
+  const draws = users.draws.length / (graph.users.count * K);
+  const rates = new Float64Array(draws);
+  for (let d = 0; d < draws; d++) {
+    const [own, other] = [(d * graph.users.count + i) * K, (d * graph.items.count + j) * K];
+    for (let k = 0; k < K; k++) rates[d] += users.draws[own + k] * items.draws[other + k];
+  }
+  return meanAndSpread(rates);
 }
 
 function isEdge({ users }: BipartiteGraph, i: number, j: number): boolean {
@@ -186,7 +198,9 @@ for (const [name, { parameters }] of Object.entries(SMALL_GRAPHS)) {
   });
   const pairs = choosePairs(graph);
   const chains = { start: checkpoint.tables, warmup: Math.ceil(draws / 2), draws };
-  const exact = await gibbsPosterior(graph, { ...chains, features, hyper, chains: CHAINS, pairs });
+  const bytes = 4 * features * (graph.users.count + graph.items.count);
+  const keep = Math.min(CHAINS * draws, Math.floor(2 ** 30 / bytes));
+  const exact = await gibbsPosterior(graph, { ...chains, features, hyper, chains: CHAINS, keep });
   const { users, items } = graph;
   const bare = { ...graph, users: { ...users, ids: undefined }, items: { ...items, ids: undefined } };
   const replicas = {
@@ -202,8 +216,9 @@ for (const [name, { parameters }] of Object.entries(SMALL_GRAPHS)) {
 
   const fitted = Array.from({ length: PAIRS }, (_, p) => fittedRate(model, pairs[2 * p], pairs[2 * p + 1]));
   const rates = fitted.map((f) => f[0]);
-  const exactRates = Array.from(exact.pairRates.mean);
-  const spreads = fitted.map((f, p) => f[1] / exact.pairRates.standardDeviation[p]);
+  const exactOnes = fitted.map((_, p) => exactRate(exact, graph, features, pairs[2 * p], pairs[2 * p + 1]));
+  const spreads = fitted.map((f, p) => f[1] / exactOnes[p].spread);
+  const exactRates = exactOnes.map((one) => one.mean);
   const { userWeights, itemWeights, unseenUserRate, unseenItemRate } = exact.scalars;
   const sides = [
     ratioOf('weights, users', sumOfWeights(model, 'users') / userWeights.mean, relativeError(userWeights)),
@@ -281,7 +296,7 @@ for (const [name, { parameters }] of Object.entries(SMALL_GRAPHS)) {
     scalars: shortAll(exact.scalars),
     replicas: shortAll(replicas.exact),
     pairs: Array.from(pairs.subarray(0, 40)),
-    rates: Array.from(exact.pairRates.mean.subarray(0, 20), (x) => Number(x.toPrecision(4))),
+    rates: exactRates.slice(0, 20).map((rate) => Number(rate.toPrecision(4))),
   };
   process.stderr.write(`${name}: done\n`);
 }

@@ -6,7 +6,7 @@ import { gamma } from '../../math/distributions.js';
 import { randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import { serveTasks } from '../../parallel/worker.js';
-import { type GibbsSide, type GibbsState, pairRate } from './chain-state.js';
+import type { GibbsSide, GibbsState } from './chain-state.js';
 import {
   createGibbsSampler,
   GIBBS_SCALARS,
@@ -25,8 +25,6 @@ export interface ChainTask {
   readonly from?: { readonly state: GibbsState; readonly round: number } | undefined;
   readonly warmup: number;
   readonly draws: number;
-  /** Pairs [user, item, user, item, …] whose rates are recorded. */
-  readonly pairs: Uint32Array;
   /** The number of draws to keep, evenly spaced. Default 0. */
   readonly keep?: number;
 }
@@ -34,7 +32,7 @@ export interface ChainTask {
 export type ChainResult = ReturnType<typeof runChain>;
 
 export function runChain(task: ChainTask) {
-  const { problem, draws, pairs } = task;
+  const { problem, draws } = task;
   const K = problem.features;
   const { seed, chain, from, keep = 0 } = task;
   const random = randomStream(seed, STREAMS.chains, chain, ...(from ? [from.round] : []));
@@ -44,9 +42,6 @@ export function runChain(task: ChainTask) {
   const scalars = {} as Record<GibbsScalar, Float64Array>;
   for (const name of GIBBS_SCALARS) scalars[name] = new Float64Array(draws);
   const moments = bySide((side) => zeroMoments(state[side], K));
-  /** Sums and sums of squares of the rates of `pairs`. */
-  const pairSums = new Float64Array(pairs.length / 2);
-  const pairSquares = new Float64Array(pairs.length / 2);
   /** Weight × feature of the kept draws: rows × features each. */
   const kept: BySide<Float32Array>[] = [];
   for (let t = 0; t < draws; t++) {
@@ -57,13 +52,8 @@ export function runChain(task: ChainTask) {
       kept.push(bySide((side) => activities(state[side], K)));
     }
     for (const side of SIDES) addMoments(moments[side], state[side], sampler.counts[side], K);
-    for (let p = 0; p < pairSums.length; p++) {
-      const rate = pairRate(state, pairs[2 * p], pairs[2 * p + 1], K);
-      pairSums[p] += rate;
-      pairSquares[p] += rate * rate;
-    }
   }
-  return { scalars, moments, pairSums, pairSquares, kept, state };
+  return { scalars, moments, kept, state };
 }
 
 function activities({ weights, features }: GibbsSide, K: number): Float32Array {

@@ -39,8 +39,6 @@ interface GibbsOptions extends TaskOptions {
   readonly mostDraws?: number;
   /** Default 1. */
   readonly seed?: number;
-  /** Pairs [user, item, …] whose rates are recorded. */
-  readonly pairs?: Uint32Array;
   /** The number of draws of the tables that are kept, of all chains together. Default 0. */
   readonly keep?: number;
 }
@@ -74,12 +72,11 @@ export interface GibbsPosterior {
   readonly traces: Readonly<Record<GibbsScalar, readonly Float64Array[]>>;
   readonly users: PosteriorSide;
   readonly items: PosteriorSide;
-  readonly pairRates: { readonly mean: Float64Array; readonly standardDeviation: Float64Array };
 }
 
 /** Samples the posterior of weights, features, counts and unseen atoms. The same seed gives the same draws. */
 export async function gibbsPosterior(graph: BipartiteGraph, options: GibbsOptions): Promise<GibbsPosterior> {
-  const { chains = 4, warmup = 500, draws = 500, seed = 1, pairs = new Uint32Array(0) } = options;
+  const { chains = 4, warmup = 500, draws = 500, seed = 1 } = options;
   const { mostDraws = draws, keep: keptDraws = 0 } = options;
   if (draws < LEAST_DRAWS) {
     throw new InputError(
@@ -91,7 +88,7 @@ export async function gibbsPosterior(graph: BipartiteGraph, options: GibbsOption
   const problem = { graph: withoutIds(graph), features: options.features, hyper: options.hyper };
   let tasks = Array.from({ length: chains }, (_, chain): ChainTask => {
     const keep = Math.floor((keptDraws * (chain + 1)) / chains) - Math.floor((keptDraws * chain) / chains);
-    return { problem, start: options.start, seed, chain, warmup, draws, pairs, keep };
+    return { problem, start: options.start, seed, chain, warmup, draws, keep };
   });
   const pool = await createPool(CHAINS, threadCount(options.threads, chains));
   try {
@@ -177,11 +174,6 @@ function summarize(results: readonly ChainResult[], warmup: number, draws: numbe
       ),
     };
   });
-  const [mean, variance] = meanAndVariance(
-    add(results.map((r) => r.pairSums)),
-    add(results.map((r) => r.pairSquares)),
-    n,
-  );
   return {
     chains: results.length,
     draws,
@@ -190,7 +182,6 @@ function summarize(results: readonly ChainResult[], warmup: number, draws: numbe
     scalars,
     traces,
     ...sides,
-    pairRates: { mean, standardDeviation: variance.map(Math.sqrt) },
   };
 }
 
