@@ -17,17 +17,13 @@ export interface RankingSettings extends Omit<SettingsOf<Declared>, SideName | '
   readonly fromModel?: true;
 }
 
-/**
- * K grows with the square root of the number of edges. Shapes are 1/K, so the prior of a user weighs about as much as one edge.
- * In a blend more than 256 features gain nothing. These rules were found on held-back users of several data sets
- * (docs/appendix/ranking-fit.md).
- */
-function rankingFeatures(edges: number, blend: boolean): number {
-  return Math.min(blend ? MOST_IN_BLEND : FEATURES.max, Math.max(4, 4 * Math.round(Math.sqrt(edges) / 2)));
-}
-
+/** In a blend more features gain nothing. */
 const MOST_IN_BLEND = 256;
 
+/**
+ * K grows with the square root of the number of edges. Shapes are 1/K, so the prior of a user weighs about as much as one edge. These
+ * rules were found on held-back users of several data sets (docs/appendix/ranking-fit.md).
+ */
 export function rankingSettings(
   { edges, degreeCounts }: Pick<DataFacts, 'edges' | 'degreeCounts'>,
   options: OptionsOf<Declared>,
@@ -38,7 +34,8 @@ export function rankingSettings(
     features: asked,
     ...plain
   } = withDefaults(METHODS.ranking, partFor(METHODS.ranking, options));
-  const features = asked ?? rankingFeatures(edges, plain.blend);
+  const most = plain.blend ? MOST_IN_BLEND : FEATURES.max;
+  const features = asked ?? Math.min(most, Math.max(4, 4 * Math.round(Math.sqrt(edges) / 2)));
   const said = { users: given(users), items: given(items) };
   const hyper = bySide((side) => {
     const sigma = firstSigma(plain.model, degreeCounts[side]);

@@ -2,7 +2,7 @@
 // the cross-fitted factors, so the sum ranks better than each (docs/appendix/recommending.md). Held-back users of four data
 // sets gave the shares. Held-back users of the data at hand give the settings.
 
-import type { BipartiteGraph, GraphSide } from '../../../graph/graph.js';
+import type { BipartiteGraph } from '../../../graph/graph.js';
 import { transposeLists } from '../../../math/csr.js';
 import type { TaskOptions } from '../../../progress.js';
 import { timesFactor } from '../../../solvers/combine-weights.js';
@@ -78,11 +78,9 @@ export async function fitBlend(
   options: BlendTask,
 ): Promise<Blend> {
   const { previous, edgeWeights, ...task } = options;
-  const edges = {
-    users: { offsets: users.offsets, values: users.neighbors },
-    items: { offsets: items.offsets, values: items.neighbors },
-    ...(edgeWeights && weighedLists(users, items, edgeWeights)),
-  };
+  const byUser = { offsets: users.offsets, values: users.neighbors, weights: edgeWeights };
+  const byItem = { offsets: items.offsets, values: items.neighbors };
+  const edges = { users: byUser, items: edgeWeights ? transposeLists(byUser, items.count) : byItem };
   const found = previous?.found ?? (await findSettings(edges, task));
   const helps = (part: keyof PartGains) => hasPart(found, part);
   const parts = { regression: helps('weights'), similarities: helps('similarities') };
@@ -92,12 +90,6 @@ export async function fitBlend(
     ? await leastSquaresMember(edges, { ...task, ...sweeps, ...found.leastSquares })
     : undefined;
   return { weights, member, found };
-}
-
-/** The edges in both orders, with their weights. */
-function weighedLists(users: GraphSide, items: Pick<GraphSide, 'count'>, weights: Float32Array): EdgeLists {
-  const byUser = { offsets: users.offsets, values: users.neighbors, weights };
-  return { users: byUser, items: transposeLists(byUser, items.count) };
 }
 
 /** With fewer held-back users, chance would decide which parts are left out. */
