@@ -206,6 +206,11 @@ test('a prior is described in words', () => {
     'About 5,100 users in all, given today’s items and K = 30 (90 % interval 5,039 to 5,169); 4,339 are seen.',
     'The number of items has no upper limit: 3,665 are seen so far, and rare ones keep appearing (tail index of the fitted prior 0.41).',
   ]);
+  // The estimate is as exact as its interval.
+  const narrow = { ...closed, unseen: { mean: 5661.2, low: 5650, high: 5674 } };
+  expect(sidePriorWords({ users: narrow, items: open }, context)[0]).toMatch(
+    /^About 10,010 users in all, .* 9,989 to 10,013\)/,
+  );
   const all = { ...closed, unseen: { mean: 0.1, low: 0, high: 1 } };
   expect(sidePriorWords({ users: all, items: open }, context)[0]).toBe(
     'Users are a fixed population, and all 4,339 are seen.',

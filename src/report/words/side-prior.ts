@@ -49,15 +49,11 @@ function sideWords(
   if (unseen === null || unseen.mean < 0.5) {
     return `${start} are a fixed population, and all ${count} are seen.`;
   }
-  const all = (value: number) => grouped(rounded(seen[side] + value));
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10((unseen.high - unseen.low) / 2)));
+  // Rounded up, so that it is never below the number seen.
+  const all = unit * Math.ceil((seen[side] + unseen.mean) / unit);
   return (
-    `about ${all(unseen.mean)} ${many} in all, given today’s ${names[otherSide(side)].many} and K = ${features} ` +
+    `about ${grouped(all)} ${many} in all, given today’s ${names[otherSide(side)].many} and K = ${features} ` +
     `(90 % interval ${grouped(seen[side] + unseen.low)} to ${grouped(seen[side] + unseen.high)}); ${count} are seen.`
   ).replace(/^a/, inside ? 'a' : 'A');
-}
-
-/** Rounded up to three digits, so that it is never below the number seen. */
-function rounded(value: number): number {
-  const unit = 10 ** Math.max(0, Math.floor(Math.log10(value)) - 2);
-  return unit * Math.ceil(value / unit);
 }
