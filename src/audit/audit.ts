@@ -9,6 +9,7 @@ import { withDefaults } from '../options/check-options.js';
 import { AUDIT } from '../options/commands/audit.js';
 import { type OptionsOf, value } from '../options/declare.js';
 import { TASK } from '../options/shared.js';
+import { createTurns } from '../parallel/turns.js';
 import type { TaskOptions } from '../progress.js';
 import type { Assignment } from '../sample/split-types.js';
 import {
@@ -75,17 +76,14 @@ export async function auditSplit(parts: SplitTables, options: AuditOptions = {})
   throwIfAborted(signal);
   const byTime = checkTime(common, times);
   const ordered = byTime.length > 0 && byTime.every(({ verdict }) => verdict === 'fine');
+  const turn = createTurns(signal);
+  const biasOf = (side: SideName, s: number) => {
+    const drawn = options.assignment && drawnOf(common, side, options.assignment[side]);
+    return checkDegreeBias(common, side, random.derive(s), ordered, turn, drawn);
+  };
   const checks: (AuditCheck | undefined)[] = [
     checkOverlap(common),
-    ...SIDES.map((side, s) =>
-      checkDegreeBias(
-        common,
-        side,
-        random.derive(s),
-        ordered,
-        options.assignment && drawnOf(common, side, options.assignment[side]),
-      ),
-    ),
+    ...(await Promise.all(SIDES.map(biasOf))),
     checkFalseZeros(common, ordered),
     checkLost(common),
     ...byTime,

@@ -4,6 +4,7 @@
 import { otherSide, SIDES, type SideName } from '../graph/graph.js';
 import { upperBound } from '../math/csr.js';
 import type { Random } from '../math/random.js';
+import type { Turn } from '../parallel/turns.js';
 import { countDegrees } from '../sparsity/degree-counts.js';
 import { fitDegrees } from '../sparsity/degree-likelihood.js';
 import { findCut } from '../sparsity/verdict.js';
@@ -99,13 +100,14 @@ const REDRAWS = 1999;
  * random assignment, if it is known; else those only in held-out parts; if there are none, those with a test pair. Active
  * vertices have more pairs after any date, which is no fault of a split: with `byTime` the verdict is always fine.
  */
-export function checkDegreeBias(
+export async function checkDegreeBias(
   parts: CommonParts,
   side: SideName,
   random: Random,
   byTime: boolean,
+  turn: Turn,
   drawn?: Uint8Array,
-): AuditCheck | undefined {
+): Promise<AuditCheck | undefined> {
   const { member, degree, count } = parts;
   const separate = usersAreSeparate(parts);
   if (!drawn && separate && side === 'items') return undefined; // no item was held out
@@ -133,10 +135,13 @@ export function checkDegreeBias(
   const pool = all.slice();
   const drawnAway = Math.min(held, count[side] - held); // the smaller half is drawn; the rest follows
   for (let r = 0; r < REDRAWS; r++) {
+    await turn();
     let away = 0;
     for (let i = 0; i < drawnAway; i++) {
       const j = i + random.below(pool.length - i);
-      [pool[i], pool[j]] = [pool[j], pool[i]];
+      const own = pool[i];
+      pool[i] = pool[j];
+      pool[j] = own;
       away += pool[i];
     }
     ratios[r] = (drawnAway === held ? away : total - away) / held / mean;

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type AuditOptions, auditSplit } from '../../src/audit/audit.js';
 import type { CheckName } from '../../src/audit/checks.js';
 import { decideAcrossSplits } from '../../src/audit/decision.js';
+import { AbortError } from '../../src/errors.js';
 import type { SplitTables } from '../../src/evaluate/table-task.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { type BipartiteGraph, degrees } from '../../src/graph/graph.js';
@@ -156,6 +157,28 @@ describe('planted faults', () => {
       verdict: 'broken',
     });
   });
+});
+
+it('lets timers and signals run while it draws vertices again', async () => {
+  const rows = Array.from({ length: 30_000 }, (_, user) => user);
+  const all = buildGraph({
+    users: rows,
+    items: rows.map((user) => user % 97),
+    userCount: rows.length,
+    itemCount: 97,
+  });
+  const { train, test } = split(all, { method: 'edges', testUsers: 0.4, seed: 1 });
+  let fired = false;
+  setTimeout(() => {
+    fired = true;
+  });
+  await auditSplit({ train, test }, { control: false });
+  expect(fired).toBe(true);
+  const stopped = new AbortController();
+  setTimeout(() => stopped.abort());
+  await expect(auditSplit({ train, test }, { control: false, signal: stopped.signal })).rejects.toThrow(
+    AbortError,
+  );
 });
 
 it('methods are not compared on a split by time if no pair is older than its test part', async () => {
