@@ -18,9 +18,8 @@ import { type Backtest, backtest, type Refusal, unexplainedError } from './backt
 import { type TimeTest, testByTime } from './by-time.js';
 import { type DegreeModel, fitDegreeModel, growthUntil, unseenForEver } from './degree-model.js';
 import { DEFAULT_ESTIMATOR, ESTIMATOR_NAMES, type EstimatorName } from './estimators.js';
-import { inPeriod, periodEnds } from './in-period.js';
 import { drawGrowth } from './model-draws.js';
-import { type NextPeriod, nextPeriod } from './next-period.js';
+import { inPeriod, type NextPeriod, nextPeriod, periodEnds } from './next-period.js';
 import {
   countInterval,
   exactly,
@@ -135,7 +134,7 @@ export async function forecastGrowth(
   const endOf = async (counted: SideName): Promise<End> => {
     const growing = otherSide(counted);
     const s = SIDES.indexOf(counted);
-    const ends = growing === 'users' ? (periodEnds(graph, next) ?? []) : [];
+    const ends = next && growing === 'users' ? periodEnds(graph, next) : [];
     const grid = gridTo(Math.max(until, asked[growing], ...ends), [asked[growing], ...ends]);
     const side = { own: graph[growing], other: graph[counted] };
     throwIfAborted(signal);
@@ -165,6 +164,7 @@ export async function forecastGrowth(
   const tests = options.times ? timeTests(graph, options.times, asked, ends, random.derive(2)) : undefined;
   const refusedSide = SIDES.find((counted) => ends[counted].backtest?.refused);
   const refusal = refusedSide && ends[refusedSide].backtest!;
+  const foreseen = combined(graph, asked, ends);
   return Object.freeze({
     observed: {
       users: graph.users.count,
@@ -173,7 +173,7 @@ export async function forecastGrowth(
       density: graph.edges / (graph.users.count * graph.items.count),
     },
     asked,
-    forecast: refusal ? undefined : inPeriod(combined(graph, asked, ends), graph, asked, ends.items, next),
+    forecast: refusal ? undefined : next ? inPeriod(foreseen, graph, asked, ends.items, next) : foreseen,
     estimator: DEFAULT_ESTIMATOR,
     estimators: estimatorsAt(asked, ends),
     sides: bySide((counted) => ends[counted].side),

@@ -1,7 +1,7 @@
 // The number of new users in the next period: the average over the last periods of the data. In the first period everybody is
-// new, so it is left out.
+// new, so it is left out. The number is uncertain, which widens the intervals of a forecast for the end of the period.
 
-import type { BipartiteGraph } from '../graph/graph.js';
+import type { BipartiteGraph, BySide } from '../graph/graph.js';
 import { mean, meanAndSpread } from '../math/moments.js';
 import { option, optionError, show } from '../options/error.js';
 import { firstTimes } from './by-time.js';
@@ -76,4 +76,48 @@ export function nextPeriod(graph: BipartiteGraph, times: Float64Array, period: s
 function expectedNext(past: readonly number[], variance: number): Foreseen {
   const value = mean(past);
   return countInterval({ value, error: Math.sqrt(Math.max(variance, value) * (1 + 1 / past.length)) }, 0);
+}
+
+type Counts = Readonly<Record<'users' | 'items' | 'edges' | 'density', Foreseen>>;
+
+/** The multiples of the users at both ends of the interval of a period. */
+export function periodEnds({ users: { count } }: BipartiteGraph, { users }: NextPeriod): readonly number[] {
+  return [1 + users.low / count, 1 + users.high / count];
+}
+
+/** Widens the intervals of a forecast. `items` has the forecasts of the items at both ends of the period's interval. */
+export function inPeriod(
+  forecast: Counts,
+  graph: BipartiteGraph,
+  asked: BySide<number>,
+  items: { readonly point: Foreseen; readonly period: readonly Foreseen[] },
+  next: NextPeriod,
+): Counts {
+  const { count } = graph.users;
+  const { mean: added, low, high } = next.users;
+  const ofUsers = periodEnds(graph, next).map((times) => times / asked.users);
+  const ofItems = items.period.map((point) => point.mean / items.point.mean);
+  return {
+    users:
+      asked.items > 1
+        ? wholeNumbers(spread(forecast.users, ofUsers), count)
+        : { mean: count + added, low: count + low, high: count + high },
+    items: wholeNumbers(spread(forecast.items, ofItems), graph.items.count),
+    edges: wholeNumbers(spread(forecast.edges, ofUsers), graph.edges),
+    // A user keeps the same number of edges, so density falls as items come.
+    density: spread(forecast.density, [1 / ofItems[1], 1 / ofItems[0]]),
+  };
+}
+
+/** Widens an interval by the values at the ends of another, independent one, given as multiples of the mean. */
+function spread({ mean, low, high }: Foreseen, [least, most]: readonly number[]): Foreseen {
+  return {
+    mean,
+    low: mean - Math.hypot(mean - low, mean * (1 - least)),
+    high: mean + Math.hypot(high - mean, mean * (most - 1)),
+  };
+}
+
+function wholeNumbers({ mean, low, high }: Foreseen, least: number): Foreseen {
+  return { mean, low: Math.max(least, Math.floor(low)), high: Math.ceil(high) };
 }
