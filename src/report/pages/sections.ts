@@ -132,11 +132,11 @@ hardly any new vertices, so it predicts too few of them.</p>`,
 }
 
 /** What is held out by each method that keeps the users. */
-const SPLIT_WORDS: Readonly<Record<Exclude<SplitMethod, 'pq'>, string>> = {
-  edges: 'some edges are the test part.',
-  time: 'the latest edges are the test part.',
-  last: 'the last edges of each user are the test part.',
-  'new-items': 'all edges of some items are the test part.',
+const SPLIT_WORDS: Readonly<Record<Exclude<SplitMethod, 'pq'>, (names: SideNames) => string>> = {
+  edges: () => 'some edges are the test part.',
+  time: () => 'the latest edges are the test part.',
+  last: ({ users }) => `the last edges of each ${users.one} are the test part.`,
+  'new-items': ({ items }) => `all edges of some ${items.many} are the test part.`,
 };
 
 export function splitSection(results: StudyResults, picture_: StudyPicture): Content {
@@ -159,9 +159,9 @@ ${split.dropped === 1 ? 'leads' : 'lead'} to ${items.many}${method === 'pq' ? ''
   );
   if (method !== 'pq') {
     return [
-      html`<p>A test of predictions needs data that the models have not seen. This split was given: ${
-        SPLIT_WORDS[method]
-      } The models were fitted to the training part alone.</p>`,
+      html`<p>A test of predictions needs data that the models have not seen. This split was given: ${SPLIT_WORDS[
+        method
+      ]({ users, items })} The models were fitted to the training part alone.</p>`,
       sizes,
     ];
   }

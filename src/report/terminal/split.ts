@@ -76,7 +76,7 @@ export function splitText({ method, times, names, edges: of, bias, dropped }: Sp
     ]),
     wrapAll([
       times && (method === 'time' || method === 'last')
-        ? timeSplitWords(times, ratio)
+        ? timeSplitWords(times, ratio, names)
         : method === 'pq'
           ? `Held-out vertices have ${ratio} times the average degree of the whole graph; random draws give 1, up to chance.`
           : method === 'new-items'

@@ -3,21 +3,26 @@
 import type { SplitTimes } from '../../sample/split-types.js';
 import { grouped } from '../../text/numbers.js';
 import { capital, many, type Noun, present } from '../../text/phrases.js';
+import type { SideNames } from '../../text/sides.js';
 
 /** `ratio`: degrees of the vertices that are held out, in words. */
-export function timeSplitWords({ cut }: Pick<SplitTimes, 'cut'>, ratio: string): string {
+export function timeSplitWords(
+  { cut }: Pick<SplitTimes, 'cut'>,
+  ratio: string,
+  { users, items }: SideNames,
+): string {
   const degrees = `Vertices with a test edge have ${ratio} times the average degree.`;
   if (cut === undefined) {
     return (
-      'The last edges of each user are the test part, earlier edges are for training. This measures what known users take next. ' +
-      `Training also holds edges that are later than the test edges of other users. ${degrees}`
+      `The last edges of each ${users.one} are the test part, earlier edges are for training. This measures what known ${users.many} take next. ` +
+      `Training also holds edges that are later than the test edges of other ${users.many}. ${degrees}`
     );
   }
   const date = new Date(cut);
   const when = Number.isFinite(date.getTime()) ? date.toISOString().replace('.000Z', 'Z') : String(cut);
   return (
-    `Edges from ${when} on are the test part, earlier edges are for training. This measures forecasts for known users. ` +
-    'Users who first appear after the cut are not evaluated. Random users and items (method pq) measure recommendations for new users, ' +
+    `Edges from ${when} on are the test part, earlier edges are for training. This measures forecasts for known ${users.many}. ` +
+    `${capital(users.many)} who first appear after the cut are not evaluated. Random ${users.many} and ${items.many} (method pq) measure recommendations for new ${users.many}, ` +
     `without bias by degree, and allow predictive checks. ${degrees}`
   );
 }
