@@ -112,8 +112,7 @@ export function createApp(options: AppOptions) {
     if (decodedPath(new URL(c.req.url).pathname) === undefined) {
       throw new Problem('bad-request', 'the path is not percent-encoded UTF-8; encode each id as in %C3%A9');
     }
-    // The text is kept for the checks that follow.
-    if (c.req.method !== 'GET' && isDeeperThan(await c.req.text(), LIMITS.depth)) {
+    if (c.req.method !== 'GET' && isDeeperThan(await bodyText(c), LIMITS.depth)) {
       throw new Problem('bad-request', `the body is nested deeper than ${LIMITS.depth} levels`);
     }
     await next();
@@ -303,6 +302,20 @@ function createAdmission({ hosts, keys, rate }: AppOptions): (c: Context<Env>) =
       throw new Problem('forbidden', 'this needs a key that is marked admin');
     }
   };
+}
+
+const strict = new TextDecoder('utf-8', { fatal: true });
+
+/** The text of a body, which is kept for the checks that follow. Other bytes than UTF-8 would give different ids one name. */
+async function bodyText({ req }: Context<Env>): Promise<string> {
+  const bytes = await req.raw.arrayBuffer();
+  try {
+    const text = strict.decode(bytes);
+    Object.assign(req.bodyCache, { text: Promise.resolve(text) });
+    return text;
+  } catch {
+    throw new Problem('bad-request', 'the body is not UTF-8');
+  }
 }
 
 /** The client that a request counts for in the rate limit: a key, or else an address. */

@@ -117,6 +117,20 @@ describe('the HTTP side', () => {
     expect((await post('/v1/recommend', deep)).status).toBe(400);
   });
 
+  it('refuses a body that is not UTF-8, which could name another user', async () => {
+    const { app } = appWith();
+    const request = (user: Uint8Array) =>
+      app.request('/v1/recommend', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: Buffer.concat([Buffer.from('{"user":"'), user, Buffer.from('"}')]),
+      });
+    expect((await request(Buffer.from('ü'))).status).toBe(200);
+    const refused = await request(Buffer.from('ü', 'latin1'));
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toMatchObject({ detail: 'the body is not UTF-8' });
+  });
+
   it('asks for a key if there are keys, and for an admin key to load a model', async () => {
     const keys = readKeys('shop a-secret-of-some-length\nops another-secret-text admin\n', 'keys');
     const { app, post, records } = appWith(undefined, { keys });
