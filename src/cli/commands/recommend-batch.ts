@@ -11,7 +11,7 @@ import type { UserQuery } from '../../predict/recommend.js';
 import type { TitleBook } from '../../predict/titles.js';
 import { ownItems } from '../../predict/user-query.js';
 import { grouped } from '../../text/numbers.js';
-import { article, list, many, type Noun, were } from '../../text/phrases.js';
+import { article, many, type Noun, were } from '../../text/phrases.js';
 import { nounOfColumn, type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { firstShown, shown } from '../../text/untrusted.js';
 import type { CommandContext } from '../command.js';
@@ -233,19 +233,6 @@ export function knownLikes(likes: readonly string[], titles: TitleBook): BatchQu
 
 function counted({ of, names }: Skipped, users: Noun): string {
   return many(names.length, of === 'rows' ? 'row' : users);
-}
-
-/** How many were left out: '2 users and 1 row skipped'; empty if none was. */
-export function skippedWords(skipped: readonly Skipped[], users: Noun): string {
-  const parts = (['users', 'rows'] as const)
-    .map((of) => ({ of, count: skippedOf(skipped, of) }))
-    .filter(({ count }) => count > 0)
-    .map(({ of, count }) => many(count, of === 'rows' ? 'row' : users));
-  return parts.length > 0 ? `${list(parts)} skipped` : '';
-}
-
-export function skippedOf(skipped: readonly Skipped[], of: Skipped['of']): number {
-  return skipped.reduce((sum, one) => sum + (one.of === of ? one.names.length : 0), 0);
 }
 
 /** Warns of what was left out. */

@@ -15,7 +15,7 @@ import { listText } from '../../report/terminal/lists.js';
 import { nextLine } from '../../report/terminal/text-table.js';
 import { listPieces, type UserList } from '../../store/list-pieces.js';
 import { listsFormat, writeLists } from '../../store/write-table.js';
-import { many } from '../../text/phrases.js';
+import { list, many } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { firstShown, lines, shown } from '../../text/untrusted.js';
 import { type CommandContext, type CommandOutput, declareCommand, type TypedOptions } from '../command.js';
@@ -29,8 +29,6 @@ import {
   knownLikes,
   type NamedQuery,
   readBatch,
-  skippedOf,
-  skippedWords,
   warnOfSkipped,
 } from './recommend-batch.js';
 
@@ -275,9 +273,14 @@ async function listsToOutput(
     return undefined;
   }
   await writeLists(output, batches(), withTitles);
-  const [skippedUsers, skippedRows] = (['users', 'rows'] as const).map((of) => skippedOf(found.skipped, of));
+  const countOf = (kind: 'users' | 'rows') =>
+    found.skipped.reduce((sum, { of, names }) => sum + (of === kind ? names.length : 0), 0);
+  const [skippedUsers, skippedRows] = [countOf('users'), countOf('rows')];
   const { users } = model.names ?? USERS_AND_ITEMS;
-  const skipped = skippedWords(found.skipped, users);
+  const skipped = [
+    ...(skippedUsers > 0 ? [many(skippedUsers, users)] : []),
+    ...(skippedRows > 0 ? [many(skippedRows, 'row')] : []),
+  ];
   return {
     json: {
       output,
@@ -290,6 +293,6 @@ async function listsToOutput(
       repeatedRows: found.repeated?.rows ?? 0,
       unknownItems: found.unknownItems,
     },
-    text: `wrote ${output}: ${many(rows, 'row')} for ${many(total, users)}${skipped && `, ${skipped}`}\n${byShard ? nextLine('merge', path, '-o model.safetensors') : nextLine('serve', path)}`,
+    text: `wrote ${output}: ${many(rows, 'row')} for ${many(total, users)}${skipped.length > 0 ? `, ${list(skipped)} skipped` : ''}\n${byShard ? nextLine('merge', path, '-o model.safetensors') : nextLine('serve', path)}`,
   };
 }
