@@ -17,7 +17,7 @@ import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, partSize, SIDES } from '../graph/graph.js';
 import { selectEdges } from '../graph/subgraph.js';
 import { LockedError } from '../ingest/formats/duckdb-package.js';
-import { lastTimes } from '../ingest/intake/value-column.js';
+import { lastTimes, writtenTimes } from '../ingest/intake/value-column.js';
 import type { ReadOptions } from '../ingest/options.js';
 import { readGraph, readWithValues } from '../ingest/read.js';
 import { readSideTable } from '../ingest/side-file.js';
@@ -37,6 +37,8 @@ export interface RefitSource {
   readonly read: ReadOptions;
   /** The column of times; undefined: there is none. */
   readonly time: string | number | undefined;
+  /** Whether the server wrote it, with times in milliseconds since 1970. */
+  readonly written?: boolean;
 }
 
 /** What a refit does; plain values that go to another process. */
@@ -151,13 +153,14 @@ async function whenOpen<T>(read: () => Promise<T>, { signal, onProgress }: TaskO
 }
 
 async function readTable(
-  { sources, read, time }: RefitSource,
+  { sources, read, time, written }: RefitSource,
   multigraph: boolean,
   task: TaskOptions,
 ): Promise<TimedGraph> {
   const options = { ...read, multigraph, ...task };
   if (time === undefined) return { graph: (await readGraph(sources, options)).graph, times: undefined };
-  const { graph, values } = await readWithValues(sources, options, lastTimes(time));
+  const column = written ? writtenTimes('largest') : lastTimes(time);
+  const { graph, values } = await readWithValues(sources, options, column);
   return { graph, times: values };
 }
 

@@ -13,7 +13,7 @@ import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, partSize, SIDES, type SideName } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
 import { readParquetColumns } from '../ingest/formats/parquet.js';
-import { parseNumber, type ValueColumn } from '../ingest/intake/value-column.js';
+import { writtenTimes } from '../ingest/intake/value-column.js';
 import { readTable } from '../ingest/read.js';
 import { checkOptions, withDefaults } from '../options/check-options.js';
 import {
@@ -231,9 +231,6 @@ async function readSplitDocument(folder: string): Promise<SplitDocument> {
   return readDocument(path, splitSchema, FORMAT);
 }
 
-/** Times as they were written: milliseconds since 1970, or the unit of another program. */
-const TIMES: ValueColumn = { column: 'time', role: 'time', parse: parseNumber('time'), keep: 'least' };
-
 async function loadPart(
   folder: string,
   part: SplitPart,
@@ -252,7 +249,7 @@ async function loadPart(
   } else {
     const columns = { users: 'user', items: 'item', ...(multigraph ? { count: 'count' } : {}) };
     const texts = { users: ids.users === 'text', items: ids.items === 'text' };
-    const value = withTimes ? TIMES : undefined;
+    const value = withTimes ? writtenTimes('least') : undefined;
     const reading = { ...options, ...columns, multigraph, value, texts };
     const layout = files === 'csv' ? { header: true, sep: ',' } : {};
     const read = await readTable(path, { ...reading, ...layout });

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { fit } from '../../src/fit/fit.js';
+import type { Ranker } from '../../src/fit/model.js';
 import { ownItems } from '../../src/predict/user-query.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import type { LogRecord } from '../../src/serve/request-log.js';
@@ -185,6 +186,26 @@ describe('refits from the store', () => {
     // The damaged one is not recorded either.
     expect((await ask(`/v1/models/${back}/activate`, {})).status).toBe(422);
     expect(JSON.parse(await readFile(record, 'utf8')).active).toBe(current.file);
+  });
+});
+
+describe('refits from a store with times', () => {
+  afterAll(() => server?.close());
+
+  it('read the time of an old event as it was posted', async () => {
+    const own = await mkdtemp(join(folder, 'old-'));
+    const { graph } = await simulate({ users: side, items: side, features: 4, seed: 5 });
+    const times = new Float64Array(graph.edges).fill(Date.now() - 86_400_000);
+    const timed = join(own, 'timed.safetensors');
+    const options = { method: 'ranking', features: 2, iterations: 2, threads: 1, halfLife: '90d' } as const;
+    await saveModel(timed, (await fit(graph, { ...options, times })).model);
+    server = await serve(timed, { port: 0, threads: 1, store: join(own, 'events.duckdb') });
+    const event = { user: 'zoe', item: 'old', time: '1972-06-01' };
+    expect((await ask('/v1/events', event)).status).toBe(202);
+    const { refit, current } = await refitted();
+    expect(refit.last.outcome, refit.last.detail).toBe('swapped');
+    const made = (await loadModel(join(own, current.file))) as Ranker;
+    expect(made.recency!.latest).toBeLessThanOrEqual(Date.now());
   });
 });
 

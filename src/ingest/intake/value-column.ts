@@ -32,6 +32,11 @@ export function lastTimes(column: string | number): ValueColumn {
   return { ...timeColumn(column), keep: 'largest' };
 }
 
+/** Times that graphex wrote: `timeColumn` would take milliseconds up to 1973 for seconds. */
+export function writtenTimes(keep: ValueColumn['keep']): ValueColumn {
+  return { column: 'time', role: 'time', parse: parseNumber('time'), keep };
+}
+
 const COMPACT_DATE = /^(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$/;
 const ISO =
   /^([+-]?\d{4,6})[-/](\d{1,2})[-/](\d{1,2})(?:[T ]+(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?$/i;

@@ -129,7 +129,7 @@ export async function openRefits(
         );
       }
       const read = { users: 'user', items: 'item', count: 'weight', rejects };
-      return await use([...data, { sources: [pairs], read, time: 'time' }], posted);
+      return await use([...data, { sources: [pairs], read, time: 'time', written: true }], posted);
     } finally {
       await removeExports(live);
     }
