@@ -49,20 +49,13 @@ export async function chooseCounts(graph: BipartiteGraph, options: AscentOptions
   const nothing: CountChoice = { model: 'poisson', evidence: null };
   const parts = holdBack(coarseSample(graph, seed), seed);
   if (!parts || parts.test.edges < FEWEST_TEST_EDGES || parts.foldIn.edges === 0) return nothing;
-  const { onProgress, signal, threads, engine } = options;
-  const features = typeof options.features === 'number' ? options.features : MOST_FEATURES;
-  const short = {
-    signal,
-    onProgress,
-    threads,
-    engine,
-    seed,
-    model: options.model,
-    iterations: SWEEPS,
-    features: Math.min(MOST_FEATURES, features),
-  };
+  const { onProgress, signal, threads, engine, model: kind } = options;
+  const task = { signal, threads, engine };
+  const asked = typeof options.features === 'number' ? options.features : MOST_FEATURES;
+  const features = Math.min(MOST_FEATURES, asked);
+  const short = { ...task, onProgress, seed, model: kind, iterations: SWEEPS, features };
   const model = await trialModel(parts.train, short, 'looking at the counts');
-  const { edges, expected } = await expectedPairs(model, parts, { signal, threads, engine });
+  const { edges, expected } = await expectedPairs(model, parts, task);
   if (edges < FEWEST_TEST_EDGES) return nothing;
   const pairs = expected / edges;
   const limit = Math.exp(TOO_MANY + 2 / Math.sqrt(edges));

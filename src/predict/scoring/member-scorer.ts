@@ -1,7 +1,7 @@
 // How one fit scores users, for every kind of fit: its scores are products of two tables. A posterior has one fit, a ranker
 // has one for each member, and their scores add up. Recommendation folds users in one by one, evaluation many at a time.
 
-import { ACTIVITY_FLOOR, type Activity } from '../../engine/engine.js';
+import { ACTIVITY_FLOOR, type Activity, singlePrecision } from '../../engine/engine.js';
 import { eligibleMass, foldBase, foldVertex } from '../../fit/fold-in/fold-in.js';
 import {
   type FoldManyOptions,
@@ -96,13 +96,11 @@ function posteriorScorer(model: PosteriorModel): MemberScorer {
     foldOne(own) {
       const { counts } = own;
       const vertex = foldVertex(base, own.items, { counts, otherMass: otherMass() });
-      const users: Posterior = {
-        count: 1,
-        weightShape: Float32Array.of(vertex.weightShape),
-        weightRate: Float32Array.of(vertex.weightRate),
-        featureShape: Float32Array.from(vertex.featureShape),
-        featureRate: Float32Array.from(vertex.featureRate),
-      };
+      const [weightShape, weightRate] = [
+        Float32Array.of(vertex.weightShape),
+        Float32Array.of(vertex.weightRate),
+      ];
+      const users = { count: 1, ...singlePrecision({ ...vertex, weightShape, weightRate }) };
       return factorsOf(users, 0, own, 'mean');
     },
   };
