@@ -10,7 +10,10 @@ import type { FactorScores } from '../../src/fit/model.js';
 import type { FitOptions } from '../../src/fit/options.js';
 import { allocate, canShareMemory, inSharedMemory } from '../../src/math/memory.js';
 import { threadCount } from '../../src/parallel/pool.js';
+import { list } from '../../src/predict/batch/batch-tasks.js';
+import { createBatchWorkers } from '../../src/predict/batch/batch-workers.js';
 import { drawPredictive } from '../../src/predict/draw/draw.js';
+import { ownItems } from '../../src/predict/user-query.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split } from '../../src/sample/split.js';
 import { alternatingLeastSquares } from '../../src/solvers/least-squares.js';
@@ -41,6 +44,20 @@ test('arrays are shared if possible, else plain, and copied only if needed', asy
   expect([shared.given === shared.own, plain.given === plain.own]).toEqual([false, true]);
   expect(Array.from(shared.given)).toEqual([1, 2]);
   expect([shared.again, plain.again]).toEqual([true, true]);
+});
+
+test('without shared memory a closed batch of lists leaves no model in the thread', async () => {
+  vi.stubGlobal('SharedArrayBuffer', undefined);
+  const { graph } = await sample();
+  const { model } = await fit(graph, { features: 2, iterations: 3 });
+  const workers = createBatchWorkers(model);
+  const users = [{ row: 0, own: ownItems(model, 0), exclude: [] }];
+  const settings = { n: 3, includeSeen: true };
+  expect((await workers.lists(users, settings, {}))[0].items.length).toBe(3);
+  const piece = { batch: 0, users: [{ user: 0, exclude: [] }], ...settings };
+  expect((await list(piece))[0].items.length).toBe(3);
+  await workers.close();
+  await expect(list(piece)).rejects.toThrow('no model was adopted');
 });
 
 describe('without shared memory the bits are the same for', () => {

@@ -31,6 +31,11 @@ export function adopt({ batch, model }: { readonly batch: number; readonly model
   batches.set(batch, adopted(fromShared(model) as Model));
 }
 
+/** Drops the model: if tasks run in the caller's thread, it would stay in memory. */
+export function forget(batch: number): void {
+  batches.delete(batch);
+}
+
 function batchOf(batch: number): ReturnType<typeof adopted> {
   const found = batches.get(batch);
   if (!found) throw new Error('no model was adopted');
@@ -124,4 +129,4 @@ export function explain({ batch, queries, options, ignoreUnknown }: ExplainPiece
     .explainMany(queries, { ...options, threads: 1, onUnknown });
 }
 
-serveTasks('batch-tasks', { adopt, list, fold, scoreFolded, explain });
+serveTasks('batch-tasks', { adopt, list, fold, scoreFolded, explain, forget });

@@ -147,6 +147,7 @@ export function createBatchWorkers(model: Model) {
       }),
     async close(): Promise<void> {
       await turn;
+      await pool?.everywhere('forget', batch).catch(() => {});
       await pool?.close();
     },
   };
