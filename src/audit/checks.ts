@@ -223,9 +223,13 @@ export function checkLost(parts: CommonParts): AuditCheck {
   }
   const value = lost / test.users.length;
   const expected = chance / test.users.length;
+  let tested = 0;
   let users = 0;
   let items = 0;
-  for (let u = 0; u < count.users; u++) users += member.test.users[u] && !known(u) ? 1 : 0;
+  for (let u = 0; u < count.users; u++) {
+    tested += member.test.users[u];
+    users += member.test.users[u] && !known(u) ? 1 : 0;
+  }
   for (let i = 0; i < count.items; i++) items += member.test.items[i] && !member.train.items[i] ? 1 : 0;
   const beyond = value - expected;
   return {
@@ -234,7 +238,7 @@ export function checkLost(parts: CommonParts): AuditCheck {
     expected,
     verdict:
       value > 0.5 ? 'broken' : beyond > LIMITS.lost.beyond || value > LIMITS.lost.share ? 'look' : 'fine',
-    figures: { lost, test: test.users.length, users, items },
+    figures: { lost, test: test.users.length, tested, users, items },
   };
 }
 

@@ -5,7 +5,7 @@ import type { SparsityCheck } from '../sparsity/check.js';
 import { forgetTitles, learnPackedTitles } from './components/item-name.js';
 import { learnReading, learnSpeed } from './estimate.js';
 import { runComparison } from './fit-actions.js';
-import type { FoundItemTable, ModelSummary, SampleName, Source } from './protocol.js';
+import type { AuditPart, FoundItemTable, ModelSummary, SampleName, Source } from './protocol.js';
 import { answerBy, ask } from './session-client.js';
 import type { Settings } from './settings.js';
 import {
@@ -230,23 +230,31 @@ export async function thin(users: number, items: number): Promise<void> {
 }
 
 /** Takes a table of the audit: the one that its name says, else the one that is still missing. */
-export function takeForAudit(file: File, part?: 'train' | 'test'): void {
+export function takeForAudit(file: File, part?: AuditPart): void {
   begun();
-  const named = /test|valid|holdout/i.test(file.name)
-    ? 'test'
-    : /train/i.test(file.name)
-      ? 'train'
-      : undefined;
+  const [named] = AUDIT_NAMES.find(([, name]) => name.test(file.name)) ?? [];
   const missing = auditFiles.value.train ? 'test' : 'train';
   audited.value = undefined;
   auditFiles.value = { ...auditFiles.value, [part ?? named ?? missing]: { name: file.name, blob: file } };
 }
 
-export async function runAudit(): Promise<void> {
-  const { train, test } = auditFiles.value;
-  if (!train || !test) return;
+const AUDIT_NAMES: readonly (readonly [AuditPart, RegExp])[] = [
+  ['foldIn', /fold[-_ ]?in/i],
+  ['test', /test|valid|holdout/i],
+  ['train', /train/i],
+];
+
+export function removeFoldIn(): void {
+  const { foldIn: _, ...others } = auditFiles.value;
   audited.value = undefined;
-  const found = await perform('Is the split fair?', 'audit', { train, test, seed: settings.value.seed });
+  auditFiles.value = others;
+}
+
+export async function runAudit(): Promise<void> {
+  const files = auditFiles.value;
+  if (!files.train || !files.test) return;
+  audited.value = undefined;
+  const found = await perform('Is the split fair?', 'audit', { files, seed: settings.value.seed });
   if (found) audited.value = found;
 }
 

@@ -215,11 +215,15 @@ export interface AuditedColumns {
   readonly time?: string | undefined;
 }
 
+/** The tables of an audit. */
+export type AuditPart = 'train' | 'foldIn' | 'test';
+export type AuditFiles = Readonly<Partial<Record<AuditPart, NamedBlob>>>;
+
 export interface Audited {
   readonly audit: SplitAudit;
   readonly seed: number;
   readonly names: SideNames;
-  readonly columns: { readonly train: AuditedColumns; readonly test: AuditedColumns };
+  readonly columns: Readonly<Partial<Record<AuditPart, AuditedColumns>>>;
 }
 
 export interface Machine {
@@ -273,7 +277,7 @@ export interface Api {
     Forecast,
     never,
   ];
-  audit: [{ train: NamedBlob; test: NamedBlob; seed: number }, Audited, never];
+  audit: [{ files: AuditFiles; seed: number }, Audited, never];
   study: [{ seed: number; features: number }, StudyResults, never];
   export: [Export, { name: string; blob: Blob }, never];
 }

@@ -2,12 +2,12 @@
 // are.
 
 import { batch, computed, effect, type Signal, signal } from '@preact/signals';
-import type { NamedBlob } from '../ingest/blob.js';
 import type { TablePreview } from '../ingest/preview.js';
 import type { SparsityCheck } from '../sparsity/check.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import {
   type Audited,
+  type AuditFiles,
   type Comparison,
   type EvaluationSummary,
   type Forecast,
@@ -91,7 +91,7 @@ export const customer = signalOf<string | undefined>('models', undefined);
 /** The forecast of the data, and the audit of two tables. */
 export const forecast = signalOf<Forecast | undefined>('data', undefined);
 export const audited = signal<Audited | undefined>(undefined);
-export const auditFiles = signal<Readonly<Partial<Record<'train' | 'test', NamedBlob>>>>({});
+export const auditFiles = signal<AuditFiles>({});
 /** The table about the items, and what was found in it. */
 export const itemTableFile = signal<{ readonly name: string; readonly blob: Blob } | undefined>(undefined);
 export const itemTable = signalOf<Omit<FoundItemTable, 'ids' | 'titles'> | undefined>('data', undefined);

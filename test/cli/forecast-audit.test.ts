@@ -243,6 +243,7 @@ describe('graphex audit', () => {
     [[], /give a split folder, or both --train and --test/],
     [['--train', at('train.csv')], /give a split folder, or both --train and --test/],
     [['parts', '--train', at('train.csv')], /--train: a split folder already has its tables/],
+    [['parts', '--fold-in', at('train.csv')], /--fold-in: a split folder already has its tables/],
     [
       ['--train', at('train.csv'), '--test', at('test.csv'), '--time', 'product'],
       /holds ids and cannot be --time/,

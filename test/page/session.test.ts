@@ -80,7 +80,7 @@ test('a forecast and an audit say which seed they have, since the setting may ch
   const growth = { time: undefined, next: undefined, usersTimes: 1.5, seed: 7 };
   expect((await answerForecast(growth, task)).seed).toBe(7);
   const tables = { train: { name: 'train.csv', blob }, test: { name: 'test.csv', blob } };
-  expect((await answerAudit({ ...tables, seed: 9 }, task)).seed).toBe(9);
+  expect((await answerAudit({ files: tables, seed: 9 }, task)).seed).toBe(9);
 });
 
 test('a list is based on the items that the model knows, as on the command line', async () => {

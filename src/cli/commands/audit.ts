@@ -9,6 +9,7 @@ import { writeTexts } from '../../files/folder.js';
 import type { BipartiteGraph } from '../../graph/graph.js';
 import { timeColumn } from '../../ingest/intake/value-column.js';
 import type { ReadOptions } from '../../ingest/options.js';
+import { option, optionError } from '../../options/error.js';
 import { renderAuditPage } from '../../report/pages/audit.js';
 import { auditText } from '../../report/terminal/audit.js';
 import { auditWords } from '../../report/words/audit.js';
@@ -19,7 +20,7 @@ import { checkOutputs } from '../outputs.js';
 import { readData } from '../read-data.js';
 
 const REPORT_FILES = ['audit.html'] as const;
-const PART_FLAGS = ['train', 'validation', 'test'] as const;
+const PART_OPTIONS = ['train', 'foldIn', 'validation', 'test'] as const;
 
 export const register = declareCommand(
   'audit',
@@ -38,7 +39,7 @@ export const register = declareCommand(
     await checkOutputs({
       files: [reader.rejects],
       folder: output === undefined ? undefined : { path: output, names: REPORT_FILES },
-      inputs: [folder, tables.train, tables.test, tables.validation],
+      inputs: [folder, tables.train, tables.test, tables.validation, tables.foldIn],
       force,
     });
     const given = await inputs(folder, tables, time, reader, context);
@@ -85,15 +86,15 @@ interface Inputs {
 
 async function inputs(
   folder: string | undefined,
-  tables: Readonly<Partial<Record<(typeof PART_FLAGS)[number], string | undefined>>>,
+  tables: Readonly<Partial<Record<(typeof PART_OPTIONS)[number], string | undefined>>>,
   time: string | number | undefined,
   reader: ReadOptions,
   context: CommandContext,
 ): Promise<Inputs> {
   if (folder !== undefined) {
-    const extra = PART_FLAGS.find((name) => tables[name] !== undefined);
+    const extra = PART_OPTIONS.find((name) => tables[name] !== undefined);
     if (extra)
-      throw new InputError(`--${extra}: a split folder already has its tables; give one or the other`);
+      throw optionError`${option(extra)}: a split folder already has its tables; give one or the other`;
     if (time !== undefined) {
       throw new InputError(
         '--time: a split folder already says whether it has times; leave this out, or give tables with --train and --test',
@@ -109,9 +110,9 @@ async function inputs(
   if (tables.train === undefined || tables.test === undefined) {
     throw new InputError('there is no split to audit: give a split folder, or both --train and --test');
   }
-  const graphs: Partial<Record<(typeof PART_FLAGS)[number], BipartiteGraph>> = {};
-  const times: Partial<Record<(typeof PART_FLAGS)[number], Float64Array>> = {};
-  for (const name of PART_FLAGS) {
+  const graphs: Partial<Record<(typeof PART_OPTIONS)[number], BipartiteGraph>> = {};
+  const times: Partial<Record<(typeof PART_OPTIONS)[number], Float64Array>> = {};
+  for (const name of PART_OPTIONS) {
     const source = tables[name];
     if (source === undefined) continue;
     const value = time === undefined ? undefined : timeColumn(time);

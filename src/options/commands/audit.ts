@@ -1,6 +1,6 @@
 // Options of `graphex audit` and of `auditSplit`.
 
-import { flag, outputFolder } from '../declare.js';
+import { flag, input, outputFolder } from '../declare.js';
 import { FORCE, SEED } from '../shared.js';
 import { SPLIT_TABLES } from './evaluate.js';
 import { TIME } from './forecast.js';
@@ -17,6 +17,7 @@ export const AUDIT = {
 
 export const AUDIT_COMMAND = {
   ...SPLIT_TABLES,
+  foldIn: input({ meaning: 'fold-in part: known items of test users who are not in training' }),
   time: TIME,
   decision: flag({
     default: false,

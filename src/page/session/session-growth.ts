@@ -1,12 +1,14 @@
 // How the session's data grow, and whether a split of two tables is fair.
 
 import { auditSplit } from '../../audit/audit.js';
+import { InputError } from '../../errors.js';
 import { forecastGrowth } from '../../forecast/forecast.js';
+import type { BipartiteGraph } from '../../graph/graph.js';
 import { type NamedBlob, readBlob, readBlobWithValues } from '../../ingest/blob.js';
 import { timeColumn } from '../../ingest/intake/value-column.js';
 import { previewBlob } from '../../ingest/preview.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
-import type { Api, Audited, Forecast } from '../protocol.js';
+import type { Api, Audited, AuditedColumns, AuditPart, Forecast } from '../protocol.js';
 import type { Task } from './session.js';
 import { currentData, timedData } from './session-data.js';
 
@@ -22,26 +24,27 @@ export async function answerForecast(
   return { found, seed, multigraph: graph.multigraph };
 }
 
-/** The columns of both tables are guessed; both have times, or neither. */
-export async function answerAudit({ train, test, seed }: Api['audit'][0], task: Task): Promise<Audited> {
-  const guesses = await Promise.all([train, test].map(async (table) => (await previewBlob(table)).guess));
-  const timed = guesses.every((guess) => guess.time !== undefined);
-  const read = async (table: NamedBlob, { users, items, time }: (typeof guesses)[number]) => {
-    const options = { users, items, ...task };
-    const found = timed
-      ? await readBlobWithValues(table, options, timeColumn(time!))
-      : { ...(await readBlob(table, options)), values: undefined };
-    return { ...found, columns: { users, items, time: timed ? time : undefined } };
-  };
-  const [first, second] = [await read(train, guesses[0]), await read(test, guesses[1])];
-  const audit = await auditSplit(
-    { train: first.graph, test: second.graph },
-    { seed, ...(timed && { times: { train: first.values!, test: second.values! } }), ...task },
+/** The columns of each table are guessed; all have times, or none. */
+export async function answerAudit({ files, seed }: Api['audit'][0], task: Task): Promise<Audited> {
+  const tables = await Promise.all(
+    (Object.entries(files) as [AuditPart, NamedBlob][]).map(
+      async ([part, table]) => [part, table, (await previewBlob(table)).guess] as const,
+    ),
   );
-  return {
-    audit,
-    seed,
-    names: first.graph.names ?? USERS_AND_ITEMS,
-    columns: { train: first.columns, test: second.columns },
-  };
+  const timed = tables.every(([, , guess]) => guess.time !== undefined);
+  const graphs: Partial<Record<AuditPart, BipartiteGraph>> = {};
+  const times: Partial<Record<AuditPart, Float64Array>> = {};
+  const columns: Partial<Record<AuditPart, AuditedColumns>> = {};
+  for (const [part, table, { users, items, time }] of tables) {
+    const options = { users, items, ...task };
+    if (timed) {
+      const { graph, values } = await readBlobWithValues(table, options, timeColumn(time!));
+      [graphs[part], times[part]] = [graph, values];
+    } else graphs[part] = (await readBlob(table, options)).graph;
+    columns[part] = { users, items, time: timed ? time : undefined };
+  }
+  const { train, test, foldIn } = graphs;
+  if (!train || !test) throw new InputError('give both tables, training and test');
+  const audit = await auditSplit({ train, test, foldIn }, { seed, ...(timed && { times }), ...task });
+  return { audit, seed, names: train.names ?? USERS_AND_ITEMS, columns };
 }

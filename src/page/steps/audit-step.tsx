@@ -2,7 +2,7 @@ import { auditWords, CHECK_COLUMNS, CHECK_NOTE } from '../../report/words/audit.
 import { grouped } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import { shown } from '../../text/untrusted.js';
-import { runAudit, takeForAudit } from '../actions.js';
+import { removeFoldIn, runAudit, takeForAudit } from '../actions.js';
 import { Button, FileField } from '../components/controls.js';
 import { useArrival } from '../components/hooks.js';
 import { save } from '../components/save.js';
@@ -12,8 +12,9 @@ import type { Audited, AuditedColumns } from '../protocol.js';
 import { audited, auditFiles } from '../state.js';
 
 const PARTS = [
-  ['train', 'Training table'],
-  ['test', 'Test table'],
+  ['train', 'Training table', undefined],
+  ['test', 'Test table', undefined],
+  ['foldIn', 'Fold-in table', 'optional: known items of test users who are not in training'],
 ] as const;
 
 export default function Audit() {
@@ -31,7 +32,7 @@ export default function Audit() {
           : 'Drop the training table and the test table of any evaluation. The checks say whether its figures can be trusted.'}
       </p>
       <div class="cards">
-        {PARTS.map(([part, title]) => (
+        {PARTS.map(([part, title, about]) => (
           <FileField
             class={`drop small${files[part] ? ' full' : ''}`}
             key={part}
@@ -40,6 +41,7 @@ export default function Audit() {
           >
             <strong>{title}</strong>
             <span>{files[part] ? shown(files[part].name, 40) : 'drop or choose a file'}</span>
+            {about && <small>{about}</small>}
           </FileField>
         ))}
       </div>
@@ -52,7 +54,12 @@ export default function Audit() {
         >
           {found ? 'Check again' : 'Check the split'}
         </Button>
-        {!(files.train && files.test) && <span class="quiet">Both tables are needed.</span>}
+        {!(files.train && files.test) && <span class="quiet">Training and test are needed.</span>}
+        {files.foldIn && (
+          <Button waits onClick={removeFoldIn}>
+            Remove the fold-in table
+          </Button>
+        )}
       </p>
       {found && <Checks found={found} />}
     </>
@@ -89,8 +96,13 @@ function Checks({ found }: { readonly found: Audited }) {
       )}
       <p class="quiet">
         {PARTS.map(([part, title]) => {
-          const size = audit.parts[part]!;
-          return `${title}: ${grouped(size.edges)} pairs of ${grouped(size.users)} ${names.users.many} and ${grouped(size.items)} ${names.items.many}, ${columnWords(columns[part])}. `;
+          const size = audit.parts[part];
+          const read = columns[part];
+          return (
+            size &&
+            read &&
+            `${title}: ${grouped(size.edges)} pairs of ${grouped(size.users)} ${names.users.many} and ${grouped(size.items)} ${names.items.many}, ${columnWords(read)}. `
+          );
         })}
       </p>
       <p class="buttons">

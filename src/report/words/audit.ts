@@ -30,7 +30,7 @@ export function auditWords(audit: Pick<SplitAudit, 'verdict' | 'checks'>, names:
     /** What it found, in a sentence. */
     words: checkWords(check, names),
     /** What to do if it is not fine. */
-    advice: check.verdict === 'fine' ? undefined : ADVICE[check.name](names),
+    advice: check.verdict === 'fine' ? undefined : ADVICE[check.name](names, check.figures),
   }));
   return { answer: auditAnswer(audit), checks };
 }
@@ -122,7 +122,12 @@ function checkWords({ name, side, value, figures, verdict }: AuditCheck, names: 
         ? `${percent(value)} of the test pairs were zeros in training, rightly: they had not happened yet.`
         : `${percent(value)} of the test pairs have both ends in training without the pair: the model learns that they are zeros.`;
     case 'lost':
-      return `${many(f.lost, 'test pair')} of ${grouped(f.test)} cannot be evaluated: ${many(f.users, names.users)} without a history, ${many(f.items, names.items)} not in training.`;
+      return (
+        `${many(f.lost, 'test pair')} of ${grouped(f.test)} cannot be evaluated: ${many(f.users, names.users)} without a history, ${many(f.items, names.items)} not in training.` +
+        (lacksHistories(f)
+          ? ` No test ${names.users.one} has a training pair; the fold-in part may be missing.`
+          : '')
+      );
     case 'timeWithin':
       return `For ${percent(value)} of the test pairs the same ${names.users.one} has a later pair in training; a split that ignores time would have ${percent(f.chance)}.`;
     case 'timeAcross':
@@ -142,12 +147,15 @@ function checkWords({ name, side, value, figures, verdict }: AuditCheck, names: 
   }
 }
 
-const ADVICE: Readonly<Record<CheckName, (names: SideNames) => string>> = {
+const ADVICE: Readonly<Record<CheckName, (names: SideNames, figures: AuditCheck['figures']) => string>> = {
   overlap: () => 'Remove those pairs from training or from the test part.',
   degreeBias: () => 'Hold out vertices at random, not pairs, as graphex split does.',
   falseZeros: ({ users, items }) =>
     `Hold out whole ${users.many} and show some of their ${items.many} (graphex split), or split by time.`,
-  lost: ({ users }) => `Add a history of the test ${users.many}, or hold out less.`,
+  lost: ({ users, items }, figures) =>
+    lacksHistories(figures)
+      ? `Add the fold-in part, if the split has one: the ${items.many} that the test ${users.many} are known to have.`
+      : `Add a history of the test ${users.many}, or hold out less.`,
   timeWithin: () => 'Cut at a date, so that training is before test, or do not call the result a forecast.',
   timeAcross: () => 'Cut all users at the same date if the model will be used on later data.',
   filtering: () => 'Say with every figure that it holds for filtered data only.',
@@ -163,7 +171,13 @@ function auditAnswer({ verdict, checks }: Pick<SplitAudit, 'verdict' | 'checks'>
     look: `Look before you trust this split: ${found === 1 ? 'one check' : 'some checks'} found a problem.`,
     broken: 'This split is biased: metrics computed on it mislead.',
   };
-  return words[verdict];
+  const missing = checks.some((check) => check.name === 'lost' && lacksHistories(check.figures));
+  return missing ? `${words[verdict]} The fold-in part may be missing.` : words[verdict];
+}
+
+/** Whether no test user has a known item, as in a split of users without its fold-in part. */
+function lacksHistories({ users, tested }: AuditCheck['figures']): boolean {
+  return tested > 0 && users === tested;
 }
 
 export const SPLIT_KIND_TITLES: Readonly<Record<SplitKind, string>> = {
