@@ -1,6 +1,7 @@
 // The actions of the page on tables and opened models. Fits are in fit-actions.ts.
 
 import { batch } from '@preact/signals';
+import type { NamedBlob } from '../ingest/blob.js';
 import type { SparsityCheck } from '../sparsity/check.js';
 import { forgetTitles, learnPackedTitles } from './components/item-name.js';
 import { learnReading, learnSpeed } from './estimate.js';
@@ -184,19 +185,29 @@ export async function openItemTable(name: string, blob: Blob): Promise<void> {
   const { seed } = settings.value;
   const found = await perform(`Reading ${name}.`, 'itemTable', { source: { name, blob }, seed });
   if (!found) return;
-  await takeItemTable(found);
-  itemTableFile.value = { name, blob };
+  await takeItemTable(found, { name, blob });
+}
+
+/** Takes away the second table. A model that was opened has what its file says. */
+export async function removeItemTable(): Promise<void> {
+  const left = await perform('Removing the table.', 'removeItemTable', undefined);
+  if (left) await takeItemTable(left.stored, undefined);
+}
+
+async function takeItemTable(found: FoundItemTable | undefined, file: NamedBlob | undefined): Promise<void> {
+  forgetTitles();
+  if (found) await learnPackedTitles(found.ids, found.titles);
+  batch(() => {
+    itemTable.value = found && withoutTitles(found);
+    itemTableFile.value = file;
+    filter.value = '';
+  });
   // Items with few edges are scored by their attributes as well.
   if (model.value?.split) void runComparison();
 }
 
-async function takeItemTable({ ids, titles, ...rest }: FoundItemTable): Promise<void> {
-  forgetTitles();
-  await learnPackedTitles(ids, titles);
-  batch(() => {
-    itemTable.value = rest;
-    filter.value = '';
-  });
+function withoutTitles({ ids: _, titles: __, ...rest }: FoundItemTable): typeof itemTable.value {
+  return rest;
 }
 
 async function runCheck(): Promise<void> {
@@ -269,7 +280,7 @@ async function openModel(name: string, blob: Blob): Promise<void> {
   const found = await perform(`Opening ${name}.`, 'openModel', { name, blob });
   if (!found) return;
   beginWith(found);
-  if (found.itemTable) await takeItemTable(found.itemTable);
+  if (found.itemTable) await takeItemTable(found.itemTable, undefined);
   askMachine();
   go(found.features === undefined ? 'recommend' : 'explore');
 }

@@ -267,6 +267,8 @@ export interface Api {
   find: [{ text: string; n: number; feature?: number | undefined }, FoundItems, never];
   findUsers: [{ text: string; n: number }, FoundUsers, never];
   itemTable: [{ source: NamedBlob; seed: number }, FoundItemTable, never];
+  /** The answer: what an opened model itself says about its items. */
+  removeItemTable: [undefined, { stored: FoundItemTable | undefined }, never];
   recommend: [
     { query: ListQuery; n: number; by: Purpose; filter?: string | undefined; exclude: readonly string[] },
     Answer,

@@ -2,6 +2,7 @@
 // are.
 
 import { batch, computed, effect, type Signal, signal } from '@preact/signals';
+import type { NamedBlob } from '../ingest/blob.js';
 import type { TablePreview } from '../ingest/preview.js';
 import type { SparsityCheck } from '../sparsity/check.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
@@ -93,7 +94,7 @@ export const forecast = signalOf<Forecast | undefined>('data', undefined);
 export const audited = signal<Audited | undefined>(undefined);
 export const auditFiles = signal<AuditFiles>({});
 /** The table about the items, and what was found in it. */
-export const itemTableFile = signal<{ readonly name: string; readonly blob: Blob } | undefined>(undefined);
+export const itemTableFile = signal<NamedBlob | undefined>(undefined);
 export const itemTable = signalOf<Omit<FoundItemTable, 'ids' | 'titles'> | undefined>('data', undefined);
 /** Items of the data and of the table that get scores from its attributes. */
 export const describedItems = computed(() => {

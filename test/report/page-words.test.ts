@@ -12,6 +12,7 @@ import {
   machineWords,
   needWords,
   noMapWords,
+  otherItemsWords,
 } from '../../src/report/words/page.js';
 import { mainReasons } from '../../src/report/words/reasons.js';
 import { type Done, sameCommands, sameScript } from '../../src/report/words/same-as.js';
@@ -246,6 +247,18 @@ describe('a table about the items', () => {
     expect(itemTableWords({ ...found, added: 26_737 }, USERS_AND_ITEMS, false)).toContain(
       '26,737 items in it are unknown to this model; their attributes give their scores.',
     );
+  });
+
+  it('is suspected to be about other items if next to none of the items are in it', () => {
+    const words = (known: number | undefined, added: number) =>
+      otherItemsWords({ source: 'movies.dat', known, of: 9986, added }, USERS_AND_ITEMS);
+    expect(words(57, 37_956)).toBe(
+      'Only 57 of 9,986 items are in movies.dat, and only 57 of its 38,013 ids are known. It may be a table of other items: replace or remove it.',
+    );
+    // A long catalogue, and a short list of titles, have known ids.
+    expect(words(9000, 900_000)).toBeUndefined();
+    expect(words(57, 3)).toBeUndefined();
+    expect(words(undefined, 900)).toBeUndefined();
   });
 
   it('writes years without separators', () => {

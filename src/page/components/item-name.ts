@@ -38,6 +38,7 @@ export function learnTitles<T extends Titled>(items: readonly T[]): readonly T[]
 
 export function forgetTitles(): void {
   titles.clear();
+  changed.value++;
 }
 
 export function titleOf(item: string): string | undefined {

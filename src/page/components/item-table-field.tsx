@@ -1,17 +1,28 @@
-import { itemTableWords } from '../../report/words/page.js';
-import { openItemTable } from '../actions.js';
-import { itemTable, model, names, opened } from '../state.js';
-import { FileField } from './controls.js';
+import { itemTableWords, otherItemsWords } from '../../report/words/page.js';
+import { openItemTable, removeItemTable } from '../actions.js';
+import { itemTable, itemTableFile, model, names, opened } from '../state.js';
+import { Button, FileField } from './controls.js';
 
 /** Takes a second table about the items; a file that is dropped on these steps is one, too. */
 export function ItemTableField() {
   if (model.value?.served) return null;
   const found = itemTable.value;
+  const warning = found && otherItemsWords(found, names.value);
   return (
     <div class="titles">
+      {warning && (
+        <p class="note warn" role="alert">
+          {warning}
+        </p>
+      )}
       <FileField class="file" waits onFile={(file) => void openItemTable(file.name, file)}>
-        <span>{found ? 'Another table' : 'Add titles'}</span>
+        <span>{found ? 'Replace this table' : 'Add titles'}</span>
       </FileField>
+      {itemTableFile.value && (
+        <Button waits onClick={() => void removeItemTable()}>
+          Remove this table
+        </Button>
+      )}
       <p class="quiet" role="status">
         {found
           ? itemTableWords(found, names.value, opened.value !== undefined)

@@ -58,6 +58,7 @@ export async function answerItemTable(
   // What can be filtered does not depend on degrees.
   const attributes = offered({ items: { ...items, degree: NO_DEGREES }, info: { items: info } });
   const found = foundTable(source.name, items.ids, {
+    known: report.matched,
     added: report.added.count,
     title: report.title ?? undefined,
     attributes,
@@ -75,11 +76,19 @@ export async function answerItemTable(
   return found;
 }
 
+/** Takes away the table, and gives back what an opened model says about its items. */
+export async function answerRemoveItemTable(_: undefined, task: Task): Promise<Api['removeItemTable'][1]> {
+  forgetItemTable();
+  await describeModels(task);
+  const [opened] = sessionModels();
+  return { stored: opened?.file === undefined ? undefined : storedItemTable(opened.file, opened.model) };
+}
+
 /** What the page needs to know of the titles that are in use, of these items. */
 function foundTable(
   source: string,
   items: VertexIds,
-  more: Pick<FoundItemTable, 'added' | 'title' | 'attributes'>,
+  more: Pick<FoundItemTable, 'known' | 'added' | 'title' | 'attributes'>,
 ): FoundItemTable {
   const [ids, texts] = [[...titles.keys()], [...titles.values()]];
   let matched = 0;

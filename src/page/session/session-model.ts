@@ -40,6 +40,10 @@ import { describedModel, storedItemTable } from './session-item-table.js';
 
 export interface SessionModel extends ReturnType<typeof withAnswers> {
   readonly purpose: Purpose;
+  /** The model without what a table about the items says. */
+  readonly plain: Model;
+  /** The file that it was opened from. */
+  readonly file?: string;
   /** What the page asked for, and what came of it; undefined for a model that was opened. */
   readonly choice?: FitChoice;
   readonly fitted?: FitResult;
@@ -119,7 +123,7 @@ export async function answerFit(
       ? await fitRanker(train, split ? split.parts.times?.train : times, choice, task)
       : await fitDescription(train, choice, { parts: split?.parts, summary: summarised }, task, sendPartial);
   const model = await describedModel(fitted.model, task);
-  return add({ purpose, ...withAnswers(model), choice, fitted, time, split });
+  return add({ purpose, plain: fitted.model, ...withAnswers(model), choice, fitted, time, split });
 }
 
 /** Keeps a model, and says what it is. */
@@ -131,7 +135,7 @@ function add(found: SessionModel): ModelSummary {
 /** Tells the models what the table about the items says. */
 export async function describeModels(task: Task): Promise<void> {
   for (const before of sessionModels()) {
-    const model = await describedModel(before.model, task);
+    const model = await describedModel(before.plain, task);
     models[before.purpose] = { ...before, ...withAnswers(model) };
     await before.recommender.close();
   }
@@ -243,7 +247,7 @@ export async function answerOpenModel(file: Api['openModel'][0]): Promise<ModelS
   const model = await modelFromBytes(new File([file.blob], file.name));
   await forgetData();
   const purpose = model.type === 'posterior' ? 'understand' : 'recommend';
-  const found = add({ purpose, ...withAnswers(model) });
+  const found = add({ purpose, plain: model, file: file.name, ...withAnswers(model) });
   return { ...found, itemTable: storedItemTable(file.name, model) };
 }
 

@@ -11,7 +11,7 @@ import { answerCompare, answerEvaluate } from './session-evaluate.js';
 import { answerFeatures, answerFind, answerMap, answerSimilar } from './session-explore.js';
 import { answerExport, answerStudy } from './session-export.js';
 import { answerAudit, answerForecast } from './session-growth.js';
-import { answerItemTable } from './session-item-table.js';
+import { answerItemTable, answerRemoveItemTable } from './session-item-table.js';
 import { answerFindUsers, answerRecommend } from './session-lists.js';
 import { answerFit, answerOpenModel } from './session-model.js';
 
@@ -44,6 +44,7 @@ const answers: Answers = {
   find: answerFind,
   findUsers: answerFindUsers,
   itemTable: answerItemTable,
+  removeItemTable: answerRemoveItemTable,
   recommend: answerRecommend,
   forecast: answerForecast,
   audit: answerAudit,

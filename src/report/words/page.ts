@@ -65,6 +65,8 @@ export function heldOutOfFile(heldOut: number, setting: string, { users }: SideN
 /** What was found in a table about the items. */
 export interface ItemTable {
   readonly source: string;
+  /** Items of the data that the table has; undefined for a table that a model stores. */
+  readonly known?: number | undefined;
   /** Items that have a title, and all items. */
   readonly matched: number;
   readonly of: number;
@@ -99,6 +101,19 @@ export function itemTableWords(
     added > 0 &&
       `${many(added, items)} in it ${one ? 'is' : 'are'} ${hasData ? `new (nobody has ${one ? 'it' : 'them'} yet)` : 'unknown to this model'}; ${one ? 'its attributes give its score' : 'their attributes give their scores'}.`,
   ]).join(' ');
+}
+
+/** A table is likely to be about other items if it has less than this part of the items, and as little of it is about them. */
+const OF_OTHERS = 0.1;
+
+/** A warning, if a table has next to none of the items. */
+export function otherItemsWords(
+  { source, known, of, added }: Pick<ItemTable, 'source' | 'known' | 'of' | 'added'>,
+  { items }: SideNames,
+): string | undefined {
+  if (known === undefined || known >= OF_OTHERS * of || known >= OF_OTHERS * (known + added))
+    return undefined;
+  return `Only ${grouped(known)} of ${many(of, items)} are in ${shown(source, 40)}, and only ${grouped(known)} of its ${grouped(known + added)} ids are known. It may be a table of other ${items.many}: replace or remove it.`;
 }
 
 /** What an attribute holds: some values, or a range. */

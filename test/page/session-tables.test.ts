@@ -1,0 +1,97 @@
+// The session's further tables without a browser: those of an audit, and the one about the items.
+
+import { beforeAll, expect, test } from 'vitest';
+import { auditSplit } from '../../src/audit/audit.js';
+import { readBlob } from '../../src/ingest/blob.js';
+import type { AuditFiles } from '../../src/page/protocol.js';
+import { answerRead } from '../../src/page/session/session-data.js';
+import { answerFind } from '../../src/page/session/session-explore.js';
+import { answerExport } from '../../src/page/session/session-export.js';
+import { answerAudit } from '../../src/page/session/session-growth.js';
+import { answerItemTable, answerRemoveItemTable } from '../../src/page/session/session-item-table.js';
+import { answerFit, answerOpenModel, currentModel } from '../../src/page/session/session-model.js';
+import { auditWords } from '../../src/report/words/audit.js';
+import { split } from '../../src/sample/split.js';
+import { edgeText } from '../../src/store/edge-rows.js';
+import { USERS_AND_ITEMS } from '../../src/text/sides.js';
+
+const task = { signal: new AbortController().signal };
+const COLUMNS = { users: 'user', items: 'item' };
+
+const rows = Array.from({ length: 400 * 8 }, (_, e) => {
+  const [user, k] = [Math.floor(e / 8), e % 8];
+  return `u${user},i${(user * 5 + k * (1 + (user % 2))) % 24}`;
+});
+const blob = new Blob([`user,item\n${rows.join('\n')}\n`]);
+
+beforeAll(async () => {
+  const options = { ...COLUMNS, header: true };
+  await answerRead({ source: { kind: 'blob', name: 'table.csv', blob }, options }, task);
+});
+
+function fitRanker() {
+  const fit = { purpose: 'recommend', features: 2, model: 'dense', iterations: 5, engine: 'cpu' } as const;
+  const choice = { ...fit, halfLife: 'never', time: undefined, seed: 1 } as const;
+  return answerFit({ ...choice, split: { testUsers: 0.3, testItems: 0.3, seed: 1 } }, task, () => {});
+}
+
+test('an audit of a fair split needs its fold-in table, and says so if it is not given', async () => {
+  const graph = (await readBlob({ name: 'table.csv', blob }, COLUMNS)).graph;
+  const parts = split(graph, { seed: 1 });
+  const file = (part: 'train' | 'foldIn' | 'test') => ({
+    name: `${part}.csv`,
+    blob: new Blob([...edgeText(parts[part], ',')]),
+  });
+  const [train, foldIn, test] = [file('train'), file('foldIn'), file('test')];
+  const lost = async (files: AuditFiles) => {
+    const { audit, columns } = await answerAudit({ files, seed: 1 }, task);
+    const at = audit.checks.findIndex(({ name }) => name === 'lost');
+    const { answer, checks } = auditWords(audit, USERS_AND_ITEMS);
+    return { audit, columns, answer, said: checks[at] };
+  };
+  const without = await lost({ train, test });
+  expect(without.said.verdict).toBe('broken');
+  expect(without.said.words).toMatch(/No test user has a training pair; the fold-in part may be missing\.$/);
+  expect(without.said.advice).toMatch(/^Add the fold-in part/);
+  expect(without.answer).toMatch(/ The fold-in part may be missing\.$/);
+  const { audit, columns, answer, said } = await lost({ test, train, foldIn });
+  expect(answer + said.words).not.toMatch(/fold-in/);
+  expect(said.verdict).toBe('fine');
+  expect(audit.parts.foldIn!.edges).toBe(parts.foldIn.edges);
+  expect(Object.keys(columns).sort()).toEqual(['foldIn', 'test', 'train']);
+  const same = await auditSplit({ train: parts.train, foldIn: parts.foldIn, test: parts.test }, { seed: 1 });
+  expect(audit.checks).toEqual(same.checks);
+});
+
+test('a table about the items is taken away again, and with it what the models learned from it', async () => {
+  const answerTable = (rows: readonly string[]) =>
+    answerItemTable(
+      { source: { name: 'titles.csv', blob: new Blob([`item,title\n${rows.join('\n')}\n`]) }, seed: 1 },
+      task,
+    );
+  const offered = async () => (await answerFind({ text: 'Tale', n: 30 })).items.length;
+  await fitRanker();
+  const titles = Array.from({ length: 24 }, (_, i) => `i${i},Tale ${i}`);
+  expect(await answerTable(titles)).toMatchObject({ known: 24, added: 0 });
+  expect(await offered()).toBe(24);
+  expect(await answerTable([...titles.slice(0, 1), 'x1,Tale x', 'x2,Tale y'])).toMatchObject({
+    known: 1,
+    added: 2,
+  });
+  expect(await offered()).toBe(3);
+  expect(await answerRemoveItemTable(undefined, task)).toEqual({ stored: undefined });
+  expect(await offered()).toBe(0);
+  expect(currentModel('recommend').model.info).toBeUndefined();
+});
+
+test('a model that was opened has the titles of its file again, without a table', async () => {
+  await fitRanker();
+  const source = { name: 'a.csv', blob: new Blob(['item,title\ni1,Old\ni2,Tale\n']) };
+  await answerItemTable({ source, seed: 1 }, task);
+  const { blob: saved } = await answerExport({ what: 'model', purpose: 'recommend' }, task);
+  const opened = await answerOpenModel({ name: 'ranker.safetensors', blob: saved });
+  expect(opened.itemTable).toMatchObject({ matched: 2 });
+  const other = { name: 'b.csv', blob: new Blob(['item,title\ni1,New\ni2,B\ni3,C\n']) };
+  expect(await answerItemTable({ source: other, seed: 1 }, task)).toMatchObject({ matched: 3 });
+  expect((await answerRemoveItemTable(undefined, task)).stored).toEqual(opened.itemTable);
+});
