@@ -18,19 +18,9 @@ import {
 import { answerOf, perform } from './work.js';
 
 function fitChoice(purpose: Purpose): FitChoice {
-  const { seed, features, model, iterations, engine, halfLife, holdOut, testUsers, testItems } =
-    settings.value;
-  return {
-    purpose,
-    seed,
-    features,
-    model,
-    iterations,
-    engine,
-    time: timeOfEdges.value,
-    halfLife,
-    split: holdOut ? { testUsers, testItems, seed } : undefined,
-  };
+  const { holdOut, testUsers, testItems, ...others } = settings.value;
+  const split = holdOut ? { testUsers, testItems, seed: others.seed } : undefined;
+  return { ...others, purpose, time: timeOfEdges.value, split };
 }
 
 /** Whether a fit searches a half-life first, which takes about as long as the fit itself. */

@@ -74,15 +74,7 @@ export async function servedModel(): Promise<ModelSummary | 'locked' | undefined
   };
 }
 
-class Refused extends Error {
-  constructor(
-    readonly status: number,
-    detail: string,
-  ) {
-    super(`The server answered with status ${status}: ${detail}`);
-  }
-}
-
+/** The error of a refusal has the status as its cause. */
 async function asked<T>(path: string, signal: AbortSignal, body?: unknown): Promise<T> {
   const answer = await fetch(at(path), {
     signal,
@@ -93,8 +85,9 @@ async function asked<T>(path: string, signal: AbortSignal, body?: unknown): Prom
     throw new Error('The server does not answer. Check that it still runs, and try again.');
   });
   if (answer.ok) return answer.json();
-  const problem = await answer.json().catch(() => ({}));
-  throw new Refused(answer.status, problem.detail ?? 'no reason given');
+  const { status } = answer;
+  const { detail = 'no reason given' } = await answer.json().catch(() => ({}));
+  throw new Error(`The server answered with status ${status}: ${detail}`, { cause: status });
 }
 
 /** A list of items; their titles are remembered. */
@@ -124,7 +117,7 @@ export const serverAnswers: ServerAnswers = {
       asked<Recommended>('v1/recommend', signal, { ...query, n, filter, exclude, ...more });
     const { items, basis, confidence } = await list({ explain: true, confidence: true }).catch((error) => {
       // Some models have no confidence; their lists are still valid.
-      if (error instanceof Refused && error.status === 422) return list({});
+      if (error.cause === 422) return list({});
       throw error;
     });
     learnTitles(items);
