@@ -26,9 +26,7 @@ type AnswerTo<M extends Method> = (
   sendPartial: (partial: Api[M][2]) => void,
 ) => Promise<Api[M][1]>;
 
-type Answers = { [M in Method]: AnswerTo<M> };
-
-const answers: Answers = {
+const answers: { [M in Method]: AnswerTo<M> } = {
   machine: answerMachine,
   preview: answerPreview,
   read: answerRead,

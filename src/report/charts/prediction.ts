@@ -19,15 +19,23 @@ function scaled(fit: CheckedFit, statistic: Statistic, value: number): number {
   return 100 * (isIndex(statistic) ? value - observed : value / observed - 1);
 }
 
-interface Point {
-  readonly statistic: string;
-  readonly model: ModelKind;
-  readonly mean: number;
+function pointOf(fit: CheckedFit, statistic: Statistic, label: string) {
+  const { mean, low, high } = drawsOf(fit.predictive, statistic);
+  const believed = fit.predictive.calibration?.statistics[statistic] ?? { low: mean, high: mean };
+  const at = (value: number) => scaled(fit, statistic, value);
   /** The 90 % interval of the draws, and the corrected one. */
-  readonly bar: readonly number[];
-  readonly least: number;
-  readonly most: number;
+  const bar = [low, high, believed.low, believed.high].map(at);
+  const all = [at(mean), ...bar];
+  return {
+    statistic: label,
+    model: fit.model,
+    mean: at(mean),
+    bar,
+    least: Math.min(...all),
+    most: Math.max(...all),
+  };
 }
+type Point = ReturnType<typeof pointOf>;
 
 /** How a chart of predictions is drawn. */
 export interface PredictionChartOptions {
@@ -63,22 +71,8 @@ export function predictionChart(
   const label = (statistic: Statistic) => statisticLabel(statistic, names);
   const statistics = shownStatistics(fits);
   const corrected = fits.some((fit) => fit.predictive.calibration);
-  const points: readonly Point[] = fits.flatMap((fit) =>
-    statistics.map((statistic) => {
-      const { mean, low, high } = drawsOf(fit.predictive, statistic);
-      const believed = fit.predictive.calibration?.statistics[statistic] ?? { low: mean, high: mean };
-      const at = (value: number) => scaled(fit, statistic, value);
-      const bar = [low, high, believed.low, believed.high].map(at);
-      const all = [at(mean), ...bar];
-      return {
-        statistic: label(statistic),
-        model: fit.model,
-        mean: at(mean),
-        bar,
-        least: Math.min(...all),
-        most: Math.max(...all),
-      };
-    }),
+  const points = fits.flatMap((fit) =>
+    statistics.map((statistic) => pointOf(fit, statistic, label(statistic))),
   );
   const { end, clipped } = axisEnd(points.map(({ least, most }) => Math.max(-least, most)));
   const clip = (value: number) => Math.min(end, Math.max(-end, value));

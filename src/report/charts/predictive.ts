@@ -17,14 +17,6 @@ export interface PredictivePanel {
   readonly degrees: BySide<readonly DegreeBin[]>;
 }
 
-interface Point extends DegreeBin {
-  readonly panel: string;
-  readonly side: SideName;
-  readonly kind: ModelKind;
-  /** Geometric middle of the bin. */
-  readonly degree: number;
-}
-
 /** The test graph's degrees over those of the draws, a panel for each model and side. */
 export function predictiveChart(
   panels: readonly PredictivePanel[],
@@ -32,7 +24,8 @@ export function predictiveChart(
 ): Chart {
   const points = panels.flatMap(({ name, kind, degrees }) =>
     SIDES.flatMap((side) =>
-      degrees[side].map((bin): Point => {
+      degrees[side].map((bin) => {
+        /** The geometric middle of the bin. */
         const degree = Math.sqrt(bin.from * bin.to);
         return { ...bin, panel: name, side, kind, degree };
       }),
@@ -66,12 +59,12 @@ export function predictiveChart(
           return [
             Plot.areaY(of, {
               ...place,
-              y1: (p: Point) => lift(p.low),
-              y2: (p: Point) => lift(p.high),
+              y1: (p: DegreeBin) => lift(p.low),
+              y2: (p: DegreeBin) => lift(p.high),
               fill: ink,
               fillOpacity: 0.25,
             }),
-            Plot.line(of, { ...place, y: (p: Point) => lift(p.median), stroke: ink, strokeWidth: 1.5 }),
+            Plot.line(of, { ...place, y: (p: DegreeBin) => lift(p.median), stroke: ink, strokeWidth: 1.5 }),
           ];
         }),
         Plot.dot(
