@@ -7,33 +7,13 @@ import { positions } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
 import { tailIndexHalf } from './tail-index.js';
 
-interface PartDegrees {
-  readonly vertices: number;
-  /** Edges per vertex of this side, within the part; 0 in an empty part. */
-  readonly meanDegree: number;
-  /** σ̂ at p = ½, within the part. */
-  readonly sigma: number;
-}
-
-interface SideBias {
-  readonly whole: PartDegrees;
-  readonly train: PartDegrees;
-  readonly foldIn: PartDegrees;
-  readonly test: PartDegrees;
-  /**
-   * Mean degree, in the whole graph, of the held-out vertices (with `edges`: of those with a held-out edge). Divided by
-   * the whole graph's mean degree it is 1 if the split prefers no vertex.
-   */
-  readonly heldOutDegree: number;
-}
-
-export type SplitBias = BySide<SideBias>;
+export type SplitBias = BySide<ReturnType<typeof sideBias>>;
 
 export function compareSplit(graph: BipartiteGraph, split: Split): SplitBias {
   return bySide((side) => compareSide(side, graph, split));
 }
 
-function compareSide(side: SideName, graph: BipartiteGraph, split: Split): SideBias {
+function compareSide(side: SideName, graph: BipartiteGraph, split: Split) {
   const whole = degrees(graph[side]);
   const heldOut =
     split.method === 'pq' || (split.method === 'new-items' && side === 'items')
@@ -51,20 +31,26 @@ export function sideBias(
   whole: Uint32Array,
   heldOut: Uint32Array,
   { train, foldIn, test }: Readonly<Record<'train' | 'foldIn' | 'test', Uint32Array>>,
-): SideBias {
+) {
   return {
     whole: describe(whole),
     train: describe(train),
     foldIn: describe(foldIn),
     test: describe(test),
+    /**
+     * Mean degree, in the whole graph, of the held-out vertices (with `edges`: of those with a held-out edge). Divided by
+     * the whole graph's mean degree it is 1 if the split prefers no vertex.
+     */
     heldOutDegree: mean(heldOut),
   };
 }
 
-function describe(list: Uint32Array): PartDegrees {
+function describe(list: Uint32Array) {
   return {
     vertices: list.length,
+    /** Edges per vertex of this side, within the part; 0 in an empty part. */
     meanDegree: list.length === 0 ? 0 : mean(list),
+    /** σ̂ at p = ½, within the part. */
     sigma: tailIndexHalf(list),
   };
 }

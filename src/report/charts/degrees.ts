@@ -35,11 +35,6 @@ export function checkPictures(document: Document, check: SparsityCheck) {
   };
 }
 
-interface Point {
-  readonly degree: number;
-  readonly share: number;
-}
-
 /** Points per curve, at most: a screen cannot show more. */
 const MOST_POINTS = 160;
 
@@ -81,7 +76,7 @@ export function degreesChart(sides: BySide<DegreeCurve>, names: SideNames = USER
 }
 
 /** Share of the vertices of each degree or more. */
-function survival(histogram: readonly (readonly [number, number])[]): Point[] {
+function survival(histogram: readonly (readonly [number, number])[]) {
   const total = histogram.reduce((sum, [, n]) => sum + n, 0);
   let left = total;
   return histogram.map(([degree, n]) => {
@@ -90,6 +85,8 @@ function survival(histogram: readonly (readonly [number, number])[]): Point[] {
     return { degree, share };
   });
 }
+
+type Point = ReturnType<typeof survival>[number];
 
 /** At most MOST_POINTS of them, evenly on the log axis; the first and the last stay. */
 function thin(points: readonly Point[]): Point[] {
