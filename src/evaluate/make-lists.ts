@@ -132,7 +132,8 @@ export function givenLists(given: GivenRecommendations, task: TableTask, n: numb
     const kept = list.filter((at) => !had.has(at));
     counts.seenPairs += list.length - kept.length;
     counts.unknownPairs += kept.filter((at) => at === NO_CANDIDATE).length;
-    if (kept.length < n) counts.shortLists++;
+    if (kept.length === 0) counts.missing++;
+    else if (kept.length < n) counts.shortLists++;
     return Int32Array.from(kept.slice(0, n));
   });
   counts.otherUsers = graph.users.count - matched;

@@ -173,6 +173,15 @@ describe('recommendations made elsewhere', () => {
     expect(made).toMatchObject({ missing: 0, otherUsers: 1, seenPairs: 1, unknownPairs: 1, shortLists: 1 });
   });
 
+  it('of which a user had every item already are no list, and nobody is left to compare', async () => {
+    const parts = { train, test: graphOf(pairs('ay az bx')) };
+    const recommendations = given('aw ax', [1, 2]);
+    const found = await evaluateTables(parts, { recommendations, n: [3], metrics: ['recall'] });
+    expect(found.leaderboard[1].missing).toBe(2);
+    expect(found.given).toMatchObject({ seenPairs: 2, shortLists: 0 });
+    expect(found.comparisonsOfListed).toEqual([]);
+  });
+
   it('are sorted by descending score', () => {
     expect(lists(givenLists(given('az ay', [0.5, -1], 'largest'), task, 3), task.items)[0]).toBe('zy');
   });
