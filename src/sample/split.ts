@@ -168,12 +168,19 @@ export function pqAssignment(
 export function emptyPart(
   name: 'train' | 'test',
   { users, items, edges }: PartSize,
-  { testUsers, testItems }: Pick<Split, 'testUsers' | 'testItems'>,
+  { method, testUsers, testItems }: Pick<Split, 'method' | 'testUsers' | 'testItems'>,
 ): InputError {
+  const fraction = `test fraction ${method === 'new-items' ? testItems : testUsers}`;
+  const [what, remedy] = {
+    pq: [`test fractions ${testUsers} and ${testItems}`, 'other fractions, another seed,'],
+    edges: [fraction, 'another fraction, another seed,'],
+    'new-items': [fraction, 'another fraction, another seed,'],
+    time: [`${fraction}, and edges of one moment stay together`, 'another fraction'],
+    last: ['no user has more edges than the split takes', 'fewer edges of each user'],
+  }[method];
   return new InputError(
-    `the ${name} part of the split has no edges (${users} users, ${items} items, ` +
-      `${edges} edges; test fractions ${testUsers} and ${testItems}): use other fractions, another seed, ` +
-      'or more data',
+    `the ${name} part of the split has no edges (${users} users, ${items} items, ${edges} edges; ${what}): ` +
+      `use ${remedy} or more data`,
   );
 }
 

@@ -120,7 +120,8 @@ export async function splitPartition(
   const kept = perPart((name) => renumbering(ofItems[name]));
   const totals = perPart((name) => new ShardTotals(partition.itemIds.pick(kept[name].items), multigraph));
   for (const name of ['train', 'test'] as const) {
-    if (kept[name].items.length === 0) throw emptyPart(name, partition, { testUsers, testItems });
+    if (kept[name].items.length === 0)
+      throw emptyPart(name, partition, { method: 'pq', testUsers, testItems });
   }
 
   // The second pass cuts each shard again and writes its three pieces.

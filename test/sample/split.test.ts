@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError } from '../../src/errors.js';
-import { split, unseenByTraining } from '../../src/sample/split.js';
+import { type SplitOptions, split, unseenByTraining } from '../../src/sample/split.js';
 import type { Split } from '../../src/sample/split-types.js';
 import { compareSplit } from '../../src/sparsity/split-bias.js';
 import { edgeList, graphOf, problems, someGraph } from './random-graph.js';
@@ -107,6 +107,30 @@ describe('split', () => {
     );
     expect(() => split(graph, { testUsers: 0.01, testItems: 0.01 })).toThrow(
       /test part of the split has no edges/,
+    );
+    // What the method does not have is not advised.
+    const times = Float64Array.of(1, 1);
+    const problem = (options: SplitOptions) => {
+      try {
+        return split(graph, options).method;
+      } catch (error) {
+        return String(error).replace(/^.*2 edges; /, '');
+      }
+    };
+    expect(problem({ testUsers: 0.01, testItems: 0.01 })).toBe(
+      'test fractions 0.01 and 0.01): use other fractions, another seed, or more data',
+    );
+    expect(problem({ method: 'edges', testUsers: 0.01 })).toBe(
+      'test fraction 0.01): use another fraction, another seed, or more data',
+    );
+    expect(problem({ method: 'new-items', testItems: 0.01 })).toBe(
+      'test fraction 0.01): use another fraction, another seed, or more data',
+    );
+    expect(problem({ method: 'time', times, testUsers: 0.3 })).toBe(
+      'test fraction 0.3, and edges of one moment stay together): use another fraction or more data',
+    );
+    expect(problem({ method: 'last', times })).toBe(
+      'no user has more edges than the split takes): use fewer edges of each user or more data',
     );
   });
 
