@@ -176,7 +176,11 @@ async function findings(
 }
 
 /** The users that a leaderboard counts: with the protocol all-items all of them, else those with a history. */
-export function rankingOf({ task, ranking, withoutHistory }: Evaluation): RankingResult {
+export function rankingOf({
+  task,
+  ranking,
+  withoutHistory,
+}: Pick<Evaluation, 'task' | 'ranking' | 'withoutHistory'>): RankingResult {
   return task.protocol === 'all-items' ? joinRankings(ranking, withoutHistory) : ranking;
 }
 

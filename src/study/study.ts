@@ -16,7 +16,7 @@ import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, degrees, partSize, SIDES } from '../graph/graph.js';
 import { joinIds } from '../graph/ids.js';
 import { largest } from '../math/nth-largest.js';
-import { joinRankings, type RankingResult } from '../metrics/ranking-metrics.js';
+import type { RankingResult } from '../metrics/ranking-metrics.js';
 import { AUTO } from '../options/commands/fit.js';
 import { shareThreads, type ThreadShare, withWaitReport } from '../parallel/budget.js';
 import { threadCount } from '../parallel/pool.js';
@@ -33,7 +33,7 @@ import {
   type RankedMethod,
   rankedBaselines,
 } from './leaderboard.js';
-import { type CountedSettings, type FirstRunFindings, fitModels } from './models.js';
+import { type CountedSettings, type FirstRunFindings, fitModels, rankingOf } from './models.js';
 import {
   checkStudyTimes,
   fitOptionsOf,
@@ -214,7 +214,9 @@ async function oneRun(
     const ceilings = await times.stage({ stage: 'ceilings' }, (t) =>
       rankingCeilings(graph, parts, task, truth, { ...t, n, depth }),
     );
-    methods.push(...ceilings);
+    methods.push(
+      ...ceilings.map((row) => ({ ...row, ranking: rankingOf({ ...row, task, withoutHistory }) })),
+    );
   }
   const leaderboard = await times.stage({ stage: 'compare' }, async () =>
     buildLeaderboard(methods, seed, { skipped: baselines.skipped, left: task.left, withoutHistory }),
@@ -287,9 +289,10 @@ async function runBaselines(
     const report = await times.stage({ stage: 'baselines' }, (t: RankingOptions, waited) =>
       fitBaselines(parts, task, { ...how, ...t, shares: shares && withWaitReport(shares, waited) }),
     );
-    const rows = rankedBaselines(report).map((row) =>
-      task.protocol === 'all-items' ? { ...row, ranking: joinRankings(row.ranking, withoutHistory) } : row,
-    );
+    const rows = rankedBaselines(report).map((row) => ({
+      ...row,
+      ranking: rankingOf({ ...row, task, withoutHistory }),
+    }));
     return { rows, skipped: report.skipped };
   } catch (error) {
     // Too little data to hold users back: the rest of the study goes on.

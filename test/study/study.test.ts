@@ -233,6 +233,14 @@ describe('study', () => {
     expect(studyVerdicts(results).ranking.details.join(' ')).toMatch(/best possible on these simulated data/);
   });
 
+  it('counts the users without a history in the ceilings too, if all items are ranked', async () => {
+    const options = { ...QUICK, model: 'sparse', protocol: 'all-items', draws: 0, iterations: 5 } as const;
+    const { leaderboard } = (await study(graph, { ...options, baselines: ['popularity'], truth })).runs[0];
+    expect(leaderboard.left.usersWithoutHistory).toBeGreaterThan(0);
+    expect(leaderboard.rows.map(({ kind }) => kind)).toEqual(['model', 'baseline', 'ceiling', 'ceiling']);
+    expect(new Set(leaderboard.rows.map(({ all }) => all.users)).size).toBe(1);
+  });
+
   it('refuses the truth of another graph', async () => {
     const short = { ...truth, users: { ...truth.users, weights: truth.users.weights.slice(1) } };
     await expect(study(graph, { ...QUICK, truth: short })).rejects.toThrow(
