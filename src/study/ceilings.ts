@@ -2,7 +2,7 @@
 // the fair ceiling: a perfect fit of the items reaches it.
 
 import { evaluateRanking, type RankingOptions } from '../evaluate/evaluate-ranking.js';
-import type { SplitRankingTask } from '../evaluate/split-task.js';
+import { historyOf, type SplitRankingTask } from '../evaluate/split-task.js';
 import { foldIn } from '../fit/fold-in/fold-in.js';
 import { type ModelSide, meanTable, type PosteriorModel } from '../fit/model.js';
 import { type BipartiteGraph, degrees, type GraphSide } from '../graph/graph.js';
@@ -29,10 +29,11 @@ export async function rankingCeilings(
     positions(graph.items.ids, split.train.items.ids),
     K,
   );
-  const heldOut = positions(graph.users.ids, split.foldIn.users.ids);
-  const byTruth = factorScorer(pickRows(trueMeans(truth.users, K), heldOut, K), trainItems, K);
+  const history = historyOf(split);
+  const users = positions(graph.users.ids, history.users.ids);
+  const byTruth = factorScorer(pickRows(trueMeans(truth.users, K), users, K), trainItems, K);
   const model = trueModel(graph, truth);
-  const folded = await foldIn(model, split.foldIn, {
+  const folded = await foldIn(model, history, {
     threads: options.threads,
     signal: options.signal,
     onProgress: options.onProgress,

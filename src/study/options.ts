@@ -74,7 +74,7 @@ export function titleLookup(titles: StudyTitles | undefined): TitleLookup | unde
   return titles && 'get' in titles ? { find: (id: string) => titles.get(id) } : titles;
 }
 
-/** What a simulation knows: `simulate({ …, truth: true })`. */
+/** The parameters of a simulation, with what `simulate({ …, truth: true })` returns of the vertices. */
 export interface StudyTruth {
   readonly features: number;
   readonly users: TrueSide;

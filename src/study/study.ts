@@ -301,8 +301,13 @@ async function runBaselines(
   }
 }
 
-function checkTruth(graph: BipartiteGraph, { truth }: StudyOptions): void {
+function checkTruth(graph: BipartiteGraph, { truth, splits }: StudyOptions): void {
   if (!truth) return;
+  if (splits?.some(({ method }) => method === 'new-items')) {
+    throw new InputError(
+      'truth: ceilings rank items of training, and a split by new items ranks the others; leave it out',
+    );
+  }
   for (const side of SIDES) {
     const { weights, features } = truth[side];
     if (weights.length !== graph[side].count || features.length !== weights.length * truth.features) {

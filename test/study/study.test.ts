@@ -3,6 +3,8 @@ import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { STUDY } from '../../src/options/commands/study.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { studyVerdicts } from '../../src/report/words/study.js';
+import { split } from '../../src/sample/split.js';
+import type { Split } from '../../src/sample/split-types.js';
 import { compareStudies } from '../../src/study/compare.js';
 import type { StudyOptions, StudyTruth } from '../../src/study/options.js';
 import type { StudyResults } from '../../src/study/results.js';
@@ -239,6 +241,19 @@ describe('study', () => {
     expect(leaderboard.left.usersWithoutHistory).toBeGreaterThan(0);
     expect(leaderboard.rows.map(({ kind }) => kind)).toEqual(['model', 'baseline', 'ceiling', 'ceiling']);
     expect(new Set(leaderboard.rows.map(({ all }) => all.users)).size).toBe(1);
+  });
+
+  it('has ceilings on a split that holds out edges, and refuses them for new items', async () => {
+    const of = (parts: Split, more: StudyOptions = {}) =>
+      study(graph, { ...QUICK, model: 'sparse', draws: 0, iterations: 5, truth, splits: [parts], ...more });
+    const [{ leaderboard }] = (await of(split(graph, { method: 'edges', seed: 1 }))).runs;
+    const recall = (id: string) => leaderboard.rows.find((row) => row.id === id)!.all.recall.mean;
+    for (const id of ['ceiling-truth', 'ceiling-fold-in']) {
+      expect(recall(id)).toBeGreaterThan(recall('popularity'));
+    }
+    const itemInfo = { name: 'items', rows: [] };
+    const newItems = split(graph, { method: 'new-items', seed: 1 });
+    await expect(of(newItems, { ranker: true, itemInfo })).rejects.toThrow(/truth: ceilings rank items/);
   });
 
   it('refuses the truth of another graph', async () => {
