@@ -7,6 +7,7 @@ import { predictedPopularity } from '../../attributes/predicted-popularity.js';
 import { attributeVectors, invertedLists } from '../../attributes/similarity.js';
 import { throwIfAborted } from '../../errors.js';
 import type { Model } from '../../fit/model.js';
+import { largest } from '../../math/nth-largest.js';
 import type { TaskOptions } from '../../progress.js';
 import type { ModelScorer } from '../scoring/model-scorer.js';
 import type { HeldBackItems } from './held-back-items.js';
@@ -172,8 +173,8 @@ function searchColumns(
 
 /** The typical size of scores if the model stores no users: the mean for a user who has one item. */
 function typicalScore({ items }: Model, scorer: ModelScorer): number {
-  const most = items.degree.indexOf(Math.max(...items.degree.subarray(0, 100_000)));
-  const user = scorer.userScorer(undefined, { items: Uint32Array.of(Math.max(0, most)) });
+  const [most = 0] = largest(Math.min(items.count, 100_000), 1, (item) => items.degree[item]);
+  const user = scorer.userScorer(undefined, { items: Uint32Array.of(most) });
   const n = Math.min(items.count, 200);
   let sum = 0;
   for (let j = 0; j < n; j++) sum += Math.abs(user.score(j));
