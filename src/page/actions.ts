@@ -2,11 +2,12 @@
 
 import { batch } from '@preact/signals';
 import type { NamedBlob } from '../ingest/blob.js';
+import type { TablePreview } from '../ingest/preview.js';
 import type { SparsityCheck } from '../sparsity/check.js';
 import { forgetTitles, learnPackedTitles } from './components/item-name.js';
 import { learnReading, learnSpeed } from './estimate.js';
 import { runComparison } from './fit-actions.js';
-import type { AuditPart, FoundItemTable, ModelSummary, SampleName, Source } from './protocol.js';
+import type { Api, AuditPart, FoundItemTable, ModelSummary, SampleName, Source } from './protocol.js';
 import { answerBy, ask } from './session-client.js';
 import type { Settings } from './settings.js';
 import {
@@ -33,10 +34,11 @@ import {
   source,
   step,
 } from './state.js';
-import { perform } from './work.js';
+import { perform, stopWork } from './work.js';
 
 /** Begins with another source; undefined: a model, which has none. */
 function begin(from: Source | undefined): void {
+  stopWork();
   forgetData();
   itemTableFile.value = undefined;
   preview.value = undefined;
@@ -68,10 +70,7 @@ export function openFile(file: File): void {
 export async function openBlob(name: string, blob: Blob): Promise<void> {
   begun();
   if (/\.safetensors$/i.test(name)) return openModel(name, blob);
-  const looked = await perform(`Reading the first rows of ${name}.`, 'preview', {
-    source: { name, blob },
-    options: {},
-  });
+  const looked = await look(`Reading the first rows of ${name}.`, { source: { name, blob }, options: {} });
   if (!looked) return;
   const { names, guess } = looked;
   // Columns and counts that were chosen for another table are not those of this one.
@@ -94,12 +93,18 @@ export async function openBlob(name: string, blob: Blob): Promise<void> {
   go('columns');
 }
 
+/** Reads the first rows. What is under way goes on, because the file may be a wrong one. */
+function look(title: string, input: Api['preview'][0]): Promise<TablePreview | undefined> {
+  return perform(title, 'preview', input, { replaces: 'same' });
+}
+
 /** Reads the first rows again, with another separator or header. */
 export async function lookAgain(sep: string | undefined, header: boolean | undefined): Promise<void> {
   const from = source.value;
   if (from?.kind !== 'blob') return;
-  const looked = await perform('Reading the first rows again.', 'preview', {
-    source: { name: from.name, blob: from.blob },
+  const { name, blob } = from;
+  const looked = await look('Reading the first rows again.', {
+    source: { name, blob },
     options: { sep, header },
   });
   if (!looked) return;
@@ -166,7 +171,12 @@ export async function readTable(): Promise<void> {
   const part = keepUsers < 1 || keepItems < 1 ? { users: keepUsers, items: keepItems, seed } : undefined;
   // A table is thinned while it is read, so that rows that are left out take no memory.
   const shares = from.kind === 'blob' ? part : undefined;
-  const whole = await perform(`Reading ${from.name}.`, 'read', { source: from, options, shares });
+  const whole = await perform(
+    `Reading ${from.name}.`,
+    'read',
+    { source: from, options, shares },
+    { replaces: 'all' },
+  );
   if (!whole) return;
   if (from.kind === 'blob') learnReading(whole.read.rows, (performance.now() - began) / 1000);
   opened.value = whole;
@@ -277,7 +287,7 @@ function beginWith(found: ModelSummary): void {
 }
 
 async function openModel(name: string, blob: Blob): Promise<void> {
-  const found = await perform(`Opening ${name}.`, 'openModel', { name, blob });
+  const found = await perform(`Opening ${name}.`, 'openModel', { name, blob }, { replaces: 'all' });
   if (!found) return;
   beginWith(found);
   if (found.itemTable) await takeItemTable(found.itemTable, undefined);

@@ -1,6 +1,6 @@
-// The work in progress: one task at a time, with its progress, the remaining time, and a way to cancel it.
+// The work in progress: one task at a time, with its progress, the remaining time, and a way to cancel it. Other tasks wait.
 
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import type { Progress } from '../progress.js';
 import type { Api, Method } from './protocol.js';
 import { type Asked, ask } from './session-client.js';
@@ -8,6 +8,9 @@ import { complain, problem, type StepName, step } from './state.js';
 
 interface Work {
   readonly title: string;
+  readonly method: Method;
+  /** The step of the task. */
+  readonly of: StepName;
   readonly began: number;
   readonly progress: Progress | undefined;
   /** Seconds that all stages were estimated to take, if they were. */
@@ -19,7 +22,28 @@ interface Work {
   cancel(): void;
 }
 
-export const work = signal<Work | undefined>(undefined);
+/** What is under way and what waits, in the order in which the session answers. */
+const queue = signal<readonly Work[]>([]);
+export const work = computed<Work | undefined>(() => queue.value[0]);
+
+/** Cancels what is under way and what waits: all of it, or the requests of one method. */
+export function stopWork(only?: Method): void {
+  const stopped = queue.value.filter(({ method }) => only === undefined || method === only);
+  for (const { cancel } of stopped) leave(cancel);
+  for (const { cancel } of stopped) cancel();
+}
+
+/** Takes work from the queue. The next one begins when the one before has left. */
+function leave(done: Work['cancel']): void {
+  const [first] = queue.value;
+  const [next, ...others] = queue.value.filter(({ cancel }) => cancel !== done);
+  queue.value = next ? [next === first ? next : { ...next, ...beginning() }, ...others] : [];
+}
+
+function beginning(): Pick<Work, 'began' | 'stage'> {
+  const began = performance.now();
+  return { began, stage: { began, from: 0 } };
+}
 
 /** What the caller of a task passes. */
 interface Waiter<M extends Method> {
@@ -30,39 +54,46 @@ interface Waiter<M extends Method> {
   readonly expected?: number;
   /** Seconds of them that come after a stage that converges. */
   readonly after?: number;
+  /** What this task makes useless and cancels: earlier requests of its method, or all other work. Default: it waits for them. */
+  readonly replaces?: 'same' | 'all';
 }
 
-/** Asks the session and shows the work. Undefined if it was cancelled or failed; its step shows the error. */
+/**
+ * Asks the session and shows the work when what was asked before has ended. Undefined if it was cancelled or failed; its
+ * step shows the error.
+ */
 export async function perform<M extends Method>(
   title: string,
   method: M,
   input: Api[M][0],
-  { onPartial, of = step.peek(), expected, after = 0 }: Waiter<M> = {},
+  { onPartial, of = step.peek(), expected, after = 0, replaces }: Waiter<M> = {},
 ): Promise<Api[M][1] | undefined> {
-  work.value?.cancel();
+  if (replaces) stopWork(replaces === 'same' ? method : undefined);
   problem.value = undefined;
-  const began = performance.now();
   const asked: Asked<M> = ask(method, input, {
     onProgress: (progress) => {
-      const now = work.value;
-      if (!now || now.cancel !== asked.cancel) return;
-      const same = now.progress?.stage === progress.stage;
-      // After the stage that converges, only the rest is expected.
-      const isRest = now.progress?.expected !== undefined && progress.expected === undefined;
-      work.value = {
-        ...now,
-        progress,
-        expected: isRest ? (performance.now() - began) / 1000 + now.after : now.expected,
-        stage: same ? now.stage : { began: performance.now(), from: progress.done },
-      };
+      queue.value = queue.value.map((now) => (now.cancel === asked.cancel ? advanced(now, progress) : now));
     },
     ...(onPartial ? { onPartial } : {}),
   });
-  const stage = { began, from: 0 };
-  work.value = { title, began, expected, after, progress: undefined, stage, cancel: asked.cancel };
+  const { cancel } = asked;
+  const own = { title, method, of, expected, after, progress: undefined, cancel, ...beginning() };
+  queue.value = [...queue.value, own];
   const answer = await answerOf(asked, of);
-  if (work.value?.cancel === asked.cancel) work.value = undefined;
+  leave(cancel);
   return answer;
+}
+
+function advanced(now: Work, progress: Progress): Work {
+  const same = now.progress?.stage === progress.stage;
+  // After the stage that converges, only the rest is expected.
+  const isRest = now.progress?.expected !== undefined && progress.expected === undefined;
+  return {
+    ...now,
+    progress,
+    expected: isRest ? (performance.now() - now.began) / 1000 + now.after : now.expected,
+    stage: same ? now.stage : { began: performance.now(), from: progress.done },
+  };
 }
 
 /** The answer of the session. Undefined if the request was cancelled or failed; the step shows the error. */

@@ -79,8 +79,15 @@ async function burst(): Promise<number> {
   return best;
 }
 
-/** Requests that follow a click and must be answered immediately. */
-const SMALL: ReadonlySet<Method> = new Set(['find', 'findUsers', 'similar', 'recommend']);
+/** Requests that follow a click and must be answered immediately. They change nothing. */
+const SMALL: ReadonlySet<Method> = new Set([
+  'preview',
+  'features',
+  'find',
+  'findUsers',
+  'similar',
+  'recommend',
+]);
 
 const running = new Map<number, AbortController>();
 let last: Promise<unknown> = Promise.resolve();

@@ -1,7 +1,7 @@
 import { signal, useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { DescribedFeature } from '../../predict/features.js';
-import { noMapWords } from '../../report/words/page.js';
+import { noMapWords, noMapYetWords } from '../../report/words/page.js';
 import { grouped, percent } from '../../text/numbers.js';
 import { capital, many } from '../../text/phrases.js';
 import { Button, set } from '../components/controls.js';
@@ -28,19 +28,26 @@ interface Explored {
 }
 const explored = signal<Explored | undefined>(undefined);
 
-/** Describes the features of a model, and draws its map if it has one. */
-async function explore(found: ModelSummary): Promise<void> {
-  explored.value = { of: found };
-  const features = await perform('What is in it?', 'features', { n: 10 });
-  if (!features) return;
-  explored.value = { of: found, features };
-  if (canBeMapped(found)) await drawMap();
-}
+/** The model whose features or map are asked for. */
+const asking = signal<ModelSummary | undefined>(undefined);
 
-async function drawMap(): Promise<void> {
+/** Describes the features of a model and draws its map, if it has one. What is known already is not asked for again. */
+async function explore(found: ModelSummary): Promise<void> {
+  // A model may be replaced while its map waits for a fit.
+  const known = () => (explored.value?.of === found ? explored.value : undefined);
+  explored.value = known() ?? { of: found };
+  asking.value = found;
   // The step is named because another one may be open when the features are ready.
-  const map = await perform('Drawing the map.', 'map', { seed: settings.value.seed }, { of: 'explore' });
-  if (map) explored.value = { ...explored.value!, map };
+  const own = { of: 'explore', replaces: 'same' } as const;
+  const features = known()?.features ?? (await perform('What is in it?', 'features', { n: 10 }, own));
+  if (features && known()) {
+    explored.value = { ...known()!, features };
+    if (canBeMapped(found)) {
+      const map = await perform('Drawing the map.', 'map', { seed: settings.value.seed }, own);
+      if (map && known()) explored.value = { ...known()!, map };
+    }
+  }
+  if (asking.value === found) asking.value = undefined;
 }
 
 export default function Explore() {
@@ -64,6 +71,8 @@ export default function Explore() {
     [map, itemTable.value],
   );
   if (!found) return null;
+  /** Whether the visitor may ask again: a request was cancelled or failed. */
+  const stopped = explored.value?.of === found && asking.value !== found;
   const choose = async (item: string, at: number | undefined) => {
     const now = { item, at };
     chosen.value = now;
@@ -106,11 +115,13 @@ export default function Explore() {
           ) : (
             <div class="map empty">
               <p class="quiet">
-                {work.value
-                  ? 'The map is being drawn.'
-                  : `A map of ${grouped(found.items)} ${names.value.items.many} can be drawn.`}
+                {noMapYetWords(
+                  stopped ? 'none' : work.value?.of === 'explore' ? 'drawn' : 'waits',
+                  found.items,
+                  names.value,
+                )}
               </p>
-              {!work.value && features && <Button onClick={() => void drawMap()}>Draw the map</Button>}
+              {stopped && <Button onClick={() => void explore(found)}>Draw the map</Button>}
             </div>
           )}
         </div>
@@ -150,6 +161,9 @@ export default function Explore() {
           <h2>
             {features ? grouped(count) : ''} <Term of="features">features</Term>
           </h2>
+          {!mappable && !features && stopped && (
+            <Button onClick={() => void explore(found)}>Describe the features</Button>
+          )}
           <ul class="features" tabIndex={0} aria-label={`${grouped(count)} features`}>
             {features?.map((one) => {
               const at = one.feature - 1;

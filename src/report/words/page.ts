@@ -157,6 +157,13 @@ export function noMapWords({ items }: SideNames, hasData: boolean): string {
   return `This model has no map of the ${items.many}: it is a ranker. Only models that describe the data have a map; ${hasData ? 'this page can fit one' : 'open your table to fit one'}.`;
 }
 
+/** What is said in the place of a map. `state`: whether it is being drawn, waits for other work, or was not asked for. */
+export function noMapYetWords(state: 'drawn' | 'waits' | 'none', items: number, names: SideNames): string {
+  if (state === 'drawn') return 'The map is being drawn.';
+  if (state === 'waits') return 'The map will be drawn when the other work has ended.';
+  return `A map of ${many(items, names.items)} can be drawn.`;
+}
+
 /** What computes in this tab. */
 export interface PageMachine {
   readonly isolated: boolean;
