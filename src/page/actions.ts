@@ -21,6 +21,7 @@ import {
   forecast,
   forget,
   go,
+  growth,
   itemTable,
   itemTableFile,
   machine,
@@ -185,7 +186,7 @@ export async function readTable(): Promise<void> {
     if (thinned) opened.value = thinned;
   }
   go('verdict');
-  await runCheck();
+  await examine();
   // The speed of the machine is measured when nothing else is computed.
   askMachine();
 }
@@ -220,7 +221,21 @@ function withoutTitles({ ids: _, titles: __, ...rest }: FoundItemTable): typeof 
   return rest;
 }
 
-async function runCheck(): Promise<void> {
+/** Multiples of the users; the others are periods. */
+const MULTIPLES: Readonly<Record<string, number>> = { half: 1.5, twice: 2, five: 5 };
+
+export async function runForecast(): Promise<void> {
+  const { time, seed } = settings.value;
+  const multiple = MULTIPLES[growth.value];
+  const found = await perform('How will it grow?', 'forecast', {
+    ...{ time, seed, usersTimes: multiple ?? 1 },
+    next: multiple === undefined ? growth.value : undefined,
+  });
+  // After an error the forecast of other choices would be misleading. After Cancel it stays.
+  if (found || problem.value) forecast.value = found;
+}
+
+export async function runCheck(): Promise<void> {
   check.value = undefined;
   const { seed } = settings.value;
   checkSeed.value = seed;
@@ -229,7 +244,11 @@ async function runCheck(): Promise<void> {
   };
   const done = await perform('Is it sparse?', 'check', { seed }, { onPartial: show });
   if (done) show(done);
-  // Titles belong to the ids of the data as they are now.
+}
+
+/** Checks other data, and reads the second table again: its titles belong to the ids of the data. */
+async function examine(): Promise<void> {
+  await runCheck();
   if (itemTableFile.value) await openItemTable(itemTableFile.value.name, itemTableFile.value.blob);
 }
 
@@ -247,7 +266,7 @@ export async function thin(users: number, items: number): Promise<void> {
     change({ keepUsers: users, keepItems: items });
     opened.value = part;
   });
-  await runCheck();
+  await examine();
 }
 
 /** Takes a table of the audit: the one that its name says, else the one that is still missing. */

@@ -5,10 +5,11 @@ import { learnAttributes, learnRate, type Need, needToFit, secondsOfAttributes }
 import type { FitChoice, ModelSummary, Purpose } from './protocol.js';
 import { ask } from './session-client.js';
 import {
+  compared,
+  comparing,
   comparison,
   describedItems,
   evaluation,
-  forget,
   liveFit,
   models,
   opened,
@@ -39,20 +40,13 @@ export function needOf(purpose: Purpose): Need {
   return { bytes, seconds: fits * seconds + secondsOfAttributes(describedItems.value) };
 }
 
-/** Fits a model, and compares its lists with those of the other one on the held-out users. */
+/**
+ * Fits a model, and compares its lists with those of the other one on the held-out users. What is there stays until the new
+ * model is ready.
+ */
 export async function runFit(purpose: Purpose): Promise<void> {
   const choice = fitChoice(purpose);
-  const { [purpose]: _, ...others } = models.value;
-  const split = JSON.stringify(choice.split);
-  const same = Object.values<ModelSummary>(others).every(
-    (other) => JSON.stringify(other.choice?.split) === split,
-  );
-  batch(() => {
-    forget('results');
-    // The session forgets a model of another split, too.
-    models.value = same ? others : {};
-  });
-  const began = performance.now();
+  const [before, began] = [liveFit.value, performance.now()];
   const fitted = await perform('Fitting.', 'fit', choice, {
     expected: needOf(purpose).seconds,
     after: secondsOfAttributes(describedItems.value),
@@ -60,8 +54,26 @@ export async function runFit(purpose: Purpose): Promise<void> {
       liveFit.value = live;
     },
   });
-  if (!fitted) return;
-  models.value = { ...models.value, [purpose]: fitted };
+  if (!fitted) {
+    // Other data may have been opened, which forgets all fits.
+    if (liveFit.value) liveFit.value = before;
+    return;
+  }
+  const split = JSON.stringify(choice.split);
+  const comparable = Object.values<ModelSummary>(models.value).filter(
+    (other) => JSON.stringify(other.choice?.split) === split,
+  );
+  const kept = comparable.find((other) => other.purpose !== purpose);
+  batch(() => {
+    // The session forgets a model of another split, too.
+    models.value = { ...(kept && { [kept.purpose]: kept }), [purpose]: fitted };
+    comparison.value = undefined;
+    // The draws of the model that describes the data stay those of the same model.
+    if (kept?.purpose !== 'understand') evaluation.value = undefined;
+    // The bound of a fit that has ended is that of the model.
+    if (liveFit.value && fitted.bounds.length > 0)
+      liveFit.value = { ...liveFit.value, bounds: fitted.bounds };
+  });
   const { converged, features = 1, seconds = 0, time, split: parts } = fitted;
   const { users, items, edges } = parts?.train ?? opened.value!;
   const iterations = converged ? choice.iterations : fitted.iterations;
@@ -74,15 +86,20 @@ export async function runFit(purpose: Purpose): Promise<void> {
 /** Compares the lists of the models. It does not stop other work, and other work does not stop it. */
 export async function runComparison(): Promise<void> {
   const { seed, n } = settings.value;
-  const compared = models.value;
+  const asked = models.value;
+  compared.value = asked;
   const found = await answerOf(ask('compare', { seed, n }), 'fit');
-  if (found && models.value === compared) comparison.value = found;
+  if (models.value !== asked) return;
+  batch(() => {
+    compared.value = undefined;
+    if (found) comparison.value = found;
+  });
 }
 
 /** The draws of the model that describes the data against the test part, and the lists of all models. */
 export async function runEvaluation(): Promise<void> {
   const { seed, draws } = settings.value;
-  if (!comparison.value) void runComparison();
+  if (!comparison.value && !comparing.value) void runComparison();
   if (!models.value.understand) return;
   const found = await perform('Does it predict?', 'evaluate', { seed, draws });
   if (found) evaluation.value = found;

@@ -37,8 +37,8 @@ export const STEPS = [
 ] as const;
 export type StepName = (typeof STEPS)[number];
 
-/** What a signal is about. Models come from data, and results from models. */
-const SUBJECTS = ['data', 'models', 'results'] as const;
+/** What a signal is about: data, or models of them and their results. */
+const SUBJECTS = ['data', 'models'] as const;
 type Subject = (typeof SUBJECTS)[number];
 const resets: { readonly subject: Subject; reset(): void }[] = [];
 
@@ -68,7 +68,7 @@ export const opened = signalOf<Opened | undefined>('data', undefined);
 export const check = signalOf<SparsityCheck | undefined>('data', undefined);
 /** The seed of the check that is shown. */
 export const checkSeed = signal<number>(DEFAULTS.seed);
-export const liveFit = signalOf<LiveFit | undefined>('results', undefined);
+export const liveFit = signalOf<LiveFit | undefined>('models', undefined);
 export const models = signalOf<Readonly<Partial<Record<Purpose, ModelSummary>>>>('models', {});
 /** The same as a list, first the one that describes the data. */
 export const ready = computed(() => PURPOSES.flatMap((purpose) => models.value[purpose] ?? []));
@@ -76,8 +76,12 @@ export const ready = computed(() => PURPOSES.flatMap((purpose) => models.value[p
 export const model = computed(() => ready.value[0]);
 /** The names of the two sides, in the data or in a model that was opened. */
 export const names = computed(() => (opened.value ?? model.value)?.names ?? USERS_AND_ITEMS);
-export const evaluation = signalOf<EvaluationSummary | undefined>('results', undefined);
-export const comparison = signalOf<Comparison | undefined>('results', undefined);
+export const evaluation = signalOf<EvaluationSummary | undefined>('models', undefined);
+export const comparison = signalOf<Comparison | undefined>('models', undefined);
+/** The models whose lists are being compared. */
+export const compared = signalOf<typeof models.value | undefined>('models', undefined);
+/** Whether those are the models that are there now. */
+export const comparing = computed(() => compared.value === models.value);
 /** The model that the visitor wants the lists of. */
 export const preferred = signalOf<Purpose | undefined>('models', undefined);
 /** The model that makes the lists: the preferred one, else the better one on held-out users, else the ranker. */

@@ -2,7 +2,7 @@
 
 import { beforeAll, expect, test } from 'vitest';
 import type { FitChoice, Purpose } from '../../src/page/protocol.js';
-import { answerRead, currentData } from '../../src/page/session/session-data.js';
+import { answerRead, answerThin, currentData } from '../../src/page/session/session-data.js';
 import { answerExport } from '../../src/page/session/session-export.js';
 import { answerAudit, answerForecast } from '../../src/page/session/session-growth.js';
 import { answerRecommend } from '../../src/page/session/session-lists.js';
@@ -23,12 +23,12 @@ beforeAll(async () => {
   await answerRead({ source: { kind: 'blob', name: 'table.csv', blob }, options }, task);
 });
 
-function fitted(purpose: Purpose, time?: string) {
+function fitted(purpose: Purpose, time?: string, use = task) {
   const choice: FitChoice = {
     ...{ purpose, time, features: 2, model: 'dense', iterations: 5, engine: 'cpu', seed: 1 },
     ...{ halfLife: 'auto', split: { testUsers: 0.3, testItems: 0.3, seed: 1 } },
   };
-  return answerFit(choice, task, () => {});
+  return answerFit(choice, use, () => {});
 }
 
 /** The half-life of the ranker, and whether the split has times. */
@@ -60,6 +60,24 @@ test('a ranker that is fitted again with another column of times uses that colum
 
   expect((await fitted('recommend')).time).toBeUndefined();
   expect(found()).toEqual({ recency: undefined, times: undefined, edges: paid.edges });
+});
+
+test('a fit that is cancelled, and a share that leaves no edge, leave the models, their split and their times as they were', async () => {
+  await fitted('recommend', 'paid');
+  await fitted('understand');
+  const [ranker, described, { times }] = [
+    currentModel('recommend'),
+    currentModel('understand'),
+    currentData(),
+  ];
+  const controller = new AbortController();
+  const again = { signal: controller.signal, onProgress: () => controller.abort() };
+  await expect(fitted('recommend', 'bought', again)).rejects.toThrow();
+  await expect(fitted('understand', undefined, again)).rejects.toThrow();
+  await expect(answerThin({ users: 1e-9, items: 1e-9, seed: 1 })).rejects.toThrow('keep a larger share');
+  expect(currentModel('recommend')).toBe(ranker);
+  expect(currentModel('understand')).toBe(described);
+  expect(currentData().times).toBe(times);
 });
 
 test('the list of one user is a file of that user, with safe characters; lists without any item are refused', async () => {

@@ -2,10 +2,22 @@ import type { ComponentChildren } from 'preact';
 import { comparisonWords, PURPOSE_TITLES } from '../../report/words/page.js';
 import { fixed } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
+import { runComparison } from '../fit-actions.js';
 import type { Comparison } from '../protocol.js';
-import { names } from '../state.js';
+import { comparing, names } from '../state.js';
+import { Button } from './controls.js';
 import { Table } from './table.js';
 import { Linked, Term } from './term.js';
+
+/** While there is no comparison: that it is being made, or a button to make it. */
+export function NotCompared() {
+  if (comparing.value) return <p class="quiet">Comparing lists on held-out {names.value.users.many} …</p>;
+  return (
+    <p class="buttons">
+      <Button onClick={() => void runComparison()}>Compare the lists</Button>
+    </p>
+  );
+}
 
 /** Which lists are better, and the metrics of each model and of popular items. */
 export function ComparedLists({

@@ -122,8 +122,12 @@ export async function edgeTimes(value: ValueColumn, task: TaskOptions): Promise<
   if (!times || timed.edges !== current.graph.edges) {
     throw optionError`${option('time')}: some rows have no time; choose another column, or “no” for ${option('halfLife')}`;
   }
-  data = { ...current, times };
   return times;
+}
+
+/** Keeps the times by which the ranker weighs edges, for lists of held-out users. */
+export function keepTimes(times: Float64Array | undefined): void {
+  data = { ...currentData(), times };
 }
 
 async function readSample(
@@ -152,10 +156,10 @@ async function readSample(
 /** Keeps users and items at random. The first rows of a table would be another kind of table. */
 export async function answerThin(shares: Api['thin'][0]): Promise<Opened> {
   const whole = currentData();
-  await forgetModels();
   const all = shares.users === 1 && shares.items === 1;
   const graph = all ? whole.read.graph : thin(whole.read.graph, shares);
   if (graph.edges === 0) throw new InputError('no edge is left: keep a larger share');
+  await forgetModels();
   const named = Object.freeze({ ...graph, names: whole.read.graph.names });
   const opened = { ...whole.opened, ...figuresOf(named), kept: all ? undefined : shares };
   data = { ...whole, graph: named, opened, times: undefined };

@@ -1,7 +1,7 @@
 // The session's models: one that describes the data and a ranker, fitted or opened from a file.
 
 import { catalogueOf, storedTitles } from '../../attributes/info.js';
-import { InputError } from '../../errors.js';
+import { InputError, throwIfAborted } from '../../errors.js';
 import { foldHeldOut, observedGraph } from '../../evaluate/held-out.js';
 import { checkPredictive, LEAST_DRAWS, type PredictiveCheck } from '../../evaluate/predictive.js';
 import { type FitResult, fit } from '../../fit/fit.js';
@@ -35,7 +35,7 @@ import {
   type SplitSummary,
 } from '../protocol.js';
 import type { Task } from './session.js';
-import { currentData, edgeTimes, forgetData } from './session-data.js';
+import { currentData, edgeTimes, forgetData, keepTimes } from './session-data.js';
 import { describedModel, storedItemTable } from './session-item-table.js';
 
 export interface SessionModel extends ReturnType<typeof withAnswers> {
@@ -89,17 +89,20 @@ export function currentSplit(): Split | undefined {
   return sessionModels()[0]?.split?.parts;
 }
 
-export async function forgetModels(only: readonly Purpose[] = PURPOSES): Promise<void> {
-  for (const purpose of only) {
-    await models[purpose]?.recommender.close();
-    delete models[purpose];
-  }
+export function forgetModels(): Promise<void> {
+  return forget(sessionModels());
+}
+
+async function forget(gone: readonly SessionModel[]): Promise<void> {
+  for (const { purpose } of gone) delete models[purpose];
+  for (const { recommender } of gone) await recommender.close();
 }
 
 /** Minutes between two updates of a fit in progress, and the largest share of the time for its draws. */
 const UPDATE_MINUTES = 0.4 / 60;
 const DRAW_SHARE = 0.2;
 
+/** What is there stays until the new model is ready. */
 export async function answerFit(
   choice: FitChoice,
   task: Task,
@@ -107,14 +110,10 @@ export async function answerFit(
 ): Promise<ModelSummary> {
   const { graph } = currentData();
   const { purpose, split: asked } = choice;
-  // A model of another split is forgotten: the two could not be compared.
-  const kept = sessionModels().find(
-    (other) => other.purpose !== purpose && sameSplit(other.split?.choice, asked),
-  );
-  await forgetModels(PURPOSES.filter((other) => other !== kept?.purpose));
+  const other = sessionModels().find((one) => one.purpose !== purpose && sameSplit(one.split?.choice, asked));
   const times = await timesFor(choice, task);
   const time = times && choice.time;
-  const split = asked && splitFor(graph, asked, { time, times }, kept);
+  const split = asked && splitFor(graph, asked, { time, times }, other);
   const summarised = split && splitSummary(split.parts);
   sendPartial({ purpose, split: summarised, bounds: [], iteration: 0 });
   const train = split?.parts.train ?? graph;
@@ -123,7 +122,14 @@ export async function answerFit(
       ? await fitRanker(train, split ? split.parts.times?.train : times, choice, task)
       : await fitDescription(train, choice, { parts: split?.parts, summary: summarised }, task, sendPartial);
   const model = await describedModel(fitted.model, task);
-  return add({ purpose, plain: fitted.model, ...withAnswers(model), choice, fitted, time, split });
+  throwIfAborted(task.signal);
+  // A model of another split is forgotten: the two could not be compared.
+  const forgotten = forget(sessionModels().filter((one) => one !== other));
+  if (other) models[other.purpose] = { ...other, split };
+  if (purpose === 'recommend') keepTimes(times);
+  const found = add({ purpose, plain: fitted.model, ...withAnswers(model), choice, fitted, time, split });
+  await forgotten;
+  return found;
 }
 
 /** Keeps a model, and says what it is. */
@@ -167,9 +173,7 @@ function splitFor(
   other: SessionModel | undefined,
 ): SessionSplit {
   if (other?.split && (other.purpose === 'recommend' || other.split.time === time)) return other.split;
-  const split = { parts: splitGraph(graph, { ...choice, times }), choice, time };
-  if (other) models[other.purpose] = { ...other, split };
-  return split;
+  return { parts: splitGraph(graph, { ...choice, times }), choice, time };
 }
 
 /** A ranker with its own defaults: they depend on the size of the data. */

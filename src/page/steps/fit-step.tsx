@@ -3,7 +3,7 @@ import { MODEL_KINDS } from '../../options/names.js';
 import { aboutTime, needWords, PURPOSE_TITLES } from '../../report/words/page.js';
 import { fixed, grouped } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
-import { ComparedLists } from '../components/compared-lists.js';
+import { ComparedLists, NotCompared } from '../components/compared-lists.js';
 import { Button, Checkbox, Fact, Form, Select } from '../components/controls.js';
 import { Figure } from '../components/figure.js';
 import { useArrival } from '../components/hooks.js';
@@ -69,7 +69,7 @@ export default function Fit() {
       </div>
       <Settings />
       <Fitted />
-      {live && <Progress live={live} fitted={models.value[live.purpose]} />}
+      {live && <Progress live={live} />}
       <HowItWent />
     </>
   );
@@ -183,9 +183,8 @@ function Settings() {
   );
 }
 
-function Progress({ live, fitted }: { readonly live: LiveFit; readonly fitted: ModelSummary | undefined }) {
-  const bounds = fitted && fitted.bounds.length > 0 ? fitted.bounds : live.bounds;
-  const early = live.predictive;
+function Progress({ live }: { readonly live: LiveFit }) {
+  const { bounds, predictive: early } = live;
   const kind = settings.value.model;
   return (
     <>
@@ -258,10 +257,10 @@ function Fitted() {
   const place = useArrival<HTMLElement>(compared ?? (first?.split ? undefined : ready.value.at(-1)));
   if (!first) return null;
   const { split } = first;
-  const { users, items } = names.value;
+  const { items } = names.value;
   return (
     <section class="result" aria-label="What was fitted" ref={place}>
-      {split && !compared && <p class="quiet">Comparing lists on held-out {users.many} …</p>}
+      {split && !compared && <NotCompared />}
       {compared && (
         <>
           <h2>Which lists are better?</h2>

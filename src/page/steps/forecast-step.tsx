@@ -10,6 +10,7 @@ import {
 } from '../../report/words/forecast.js';
 import { grouped, short } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
+import { runForecast } from '../actions.js';
 import { Button, Form, Select } from '../components/controls.js';
 import { Figure } from '../components/figure.js';
 import { useArrival } from '../components/hooks.js';
@@ -21,21 +22,6 @@ import { LABELS } from '../control-labels.js';
 import type { Forecast } from '../protocol.js';
 import type { Settings } from '../settings.js';
 import { change, forecast, growth, opened, PERIODS, preview, settings } from '../state.js';
-import { perform } from '../work.js';
-
-/** Multiples of the users; the others are periods. */
-const MULTIPLES: Readonly<Record<string, number>> = { half: 1.5, twice: 2, five: 5 };
-
-async function runForecast(): Promise<void> {
-  const { time, seed } = settings.value;
-  const multiple = MULTIPLES[growth.value];
-  const found = await perform('How will it grow?', 'forecast', {
-    ...{ time, seed, usersTimes: multiple ?? 1 },
-    next: multiple === undefined ? growth.value : undefined,
-  });
-  // After an error the forecast of other choices would be misleading.
-  forecast.value = found;
-}
 
 /** How many users, items and edges there will be, tried on the data first. */
 export default function Growth() {

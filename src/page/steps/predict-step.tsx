@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { grouped } from '../../text/numbers.js';
-import { ComparedLists } from '../components/compared-lists.js';
+import { ComparedLists, NotCompared } from '../components/compared-lists.js';
 import { Button } from '../components/controls.js';
 import { Figure } from '../components/figure.js';
 import { predictionCells } from '../components/prediction-table.js';
@@ -50,7 +50,7 @@ function Lists() {
   return (
     <>
       <h2>How good are the lists?</h2>
-      {found ? <ComparedLists found={found} /> : <p class="quiet">Comparing lists …</p>}
+      {found ? <ComparedLists found={found} /> : <NotCompared />}
       <p class="buttons">
         <Button class="primary" onClick={() => go('recommend')}>
           Recommend

@@ -7,6 +7,7 @@ import { BORDER } from '../../sparsity/low-degrees.js';
 import { fixed, grouped, percent, short } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import { shown } from '../../text/untrusted.js';
+import { runCheck } from '../actions.js';
 import { Button, Fact } from '../components/controls.js';
 import { Figure } from '../components/figure.js';
 import { ItemTableField } from '../components/item-table-field.js';
@@ -15,6 +16,7 @@ import { numbers, Table } from '../components/table.js';
 import { Linked, Term } from '../components/term.js';
 import { Thinning } from '../components/thinning.js';
 import { check, go, opened } from '../state.js';
+import { work } from '../work.js';
 
 /** The verdict. The sampled points of the curves follow later. */
 export default function Verdict() {
@@ -25,8 +27,15 @@ export default function Verdict() {
     <>
       <h1>Is {sourceTitle(data.source)} sparse?</h1>
       <p class="lead">
-        {found ? <Linked text={sparsityWords(found).answer} terms={['sparse', 'dense']} /> : 'Computing …'}
+        {found ? (
+          <Linked text={sparsityWords(found).answer} terms={['sparse', 'dense']} />
+        ) : work.value ? (
+          'Computing …'
+        ) : (
+          'The check was stopped.'
+        )}
       </p>
+      {!work.value && !isWhole(found) && <Button onClick={() => void runCheck()}>Check again</Button>}
       {found && <VerdictCards found={found} />}
       <p class="buttons">
         <Button class="primary" waits onClick={() => go('fit')}>
@@ -62,6 +71,11 @@ export default function Verdict() {
       <Thinning />
     </>
   );
+}
+
+/** Whether the samples were drawn, which come last. */
+function isWhole(found: SparsityCheck | undefined): boolean {
+  return found !== undefined && found.curves.users[0].sampled.length > 0;
 }
 
 function VerdictCards({ found }: { readonly found: SparsityCheck }) {
@@ -118,7 +132,7 @@ function Curves({ found }: { readonly found: SparsityCheck }) {
         name="density"
         of={({ densityChart }) => densityChart(found)}
         inputs={[found]}
-        caption={`Lines: expected edges over expected pairs. Dots: samples${curves.users[0].sampled.length > 0 ? '' : ', which are being drawn'}. The verdict rests on the ${names.users.many} and ${names.items.many} with few edges, which show best what happens as data grow.`}
+        caption={`Lines: expected edges over expected pairs. Dots: samples${isWhole(found) ? '' : work.value ? ', which are being drawn' : ', which were not drawn'}. The verdict rests on the ${names.users.many} and ${names.items.many} with few edges, which show best what happens as data grow.`}
         table={{
           columns: [
             { label: 'Share kept', numeric: true },
