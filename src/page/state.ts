@@ -165,7 +165,7 @@ export function go(to: StepName): void {
   const from = step.value;
   enter(to);
   if (from === to) return;
-  history.pushState(null, '', address());
+  history.pushState({ step: to }, '', address());
   window.scrollTo({ top: 0 });
 }
 
@@ -181,9 +181,26 @@ function address(): string {
 
 function readAddress(): void {
   const [, name = 'start', query = ''] = /^#([a-z]*)(?:\?(.*))?$/.exec(location.hash) ?? [];
+  batch(() => {
+    settings.value = settingsFrom(new URLSearchParams(query));
+    enterIfReachable(name);
+  });
+}
+
+function enterIfReachable(name: string): void {
   const wanted = STEPS.find((known) => known === name) ?? 'start';
-  settings.value = settingsFrom(new URLSearchParams(query));
   enter(reachable.value[wanted] ? wanted : 'start');
+}
+
+function replaceAddress(): void {
+  history.replaceState({ step: step.peek() }, '', address());
+}
+
+/** Back and Forward go to another step and change no settings. An address that was typed has settings of its own. */
+function follow({ state }: PopStateEvent): void {
+  if (state === null) readAddress();
+  else enterIfReachable(state.step);
+  replaceAddress();
 }
 
 /** Whether the address has settings other than the defaults. */
@@ -195,9 +212,9 @@ export function followAddress(): void {
   brought.value = Object.keys(settings.value).some(
     (name) => settings.value[name as keyof Settings] !== DEFAULTS[name as keyof Settings],
   );
-  window.addEventListener('popstate', readAddress);
+  window.addEventListener('popstate', follow);
   effect(() => {
     settings.value;
-    history.replaceState(null, '', address());
+    replaceAddress();
   });
 }
