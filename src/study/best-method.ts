@@ -26,7 +26,7 @@ export interface BestPair {
 /** The methods that come first by one metric or by both; none if ours and the baselines tie by a metric that does not decide. */
 interface Place {
   readonly metrics: readonly MainMetric[];
-  /** The best, and those of ours that may be as good. If nothing decides: one of ours and a baseline. */
+  /** The best, and those of ours that may be as good. If nothing decides: ours and baselines that may be as good. Best first. */
   readonly first: readonly LeaderboardRow[];
 }
 
@@ -154,7 +154,7 @@ function decidePlaces(
     const first = [...both].sort((a, b) => Number(tops.includes(b)) - Number(tops.includes(a)));
     return { winner, places: [{ metrics: MAIN_METRICS, first }], advised: madeForRanking(first), pairs };
   }
-  const places = [byRecall, byNdcg].map((place) => ({ ...place, first: [place.first[0], ...both] }));
+  const places = [byRecall, byNdcg];
   const advised = evenOf(leaderboard, [...both, ...tops]) ?? madeForRanking(tops);
   return { winner, places, advised, pairs };
 }
@@ -165,7 +165,14 @@ function isAhead(leaderboard: Leaderboard, { id }: LeaderboardRow): boolean {
   return gaps.some(({ low }) => low > 0) && gaps.every(({ high }) => high >= 0);
 }
 
-/** The best by a metric. Ours come with those that may be as good, a baseline comes alone. */
+/** The methods of a leaderboard from best to worst by a metric, without ceilings and lists made elsewhere. */
+function inOrder({ rows }: Leaderboard, metric: MainMetric): LeaderboardRow[] {
+  return rows
+    .filter(({ kind }) => kind !== 'ceiling' && kind !== 'lists')
+    .sort((a, b) => b.all[metric].mean - a.all[metric].mean);
+}
+
+/** The best by a metric. Ours come with those that may be as good, best first; a baseline comes alone. */
 function leaders(
   leaderboard: Leaderboard,
   metric: MainMetric,
@@ -174,7 +181,7 @@ function leaders(
 ): LeaderboardRow[] {
   if (winner === 'baseline') return [bestOf(leaderboard, metric, ['baseline'])!];
   const best = bestOf(leaderboard, metric, ['model', 'ranker'])!;
-  const others = leaderboard.rows.filter(
+  const others = inOrder(leaderboard, metric).filter(
     (row) => row !== best && isOurs(row, features) && isAsGood(leaderboard, row, metric),
   );
   return [best, ...others];
@@ -186,10 +193,21 @@ function isOurs(row: LeaderboardRow, features: number): boolean {
 }
 
 /** Whether a row is the best by a metric, or behind it by no more than chance. */
-function isAsGood(leaderboard: Leaderboard, { id }: LeaderboardRow, metric: MainMetric): boolean {
+function isWithinChance(leaderboard: Leaderboard, { id }: LeaderboardRow, metric: MainMetric): boolean {
   if (id === leaderboard.best[metric]) return true;
   const gap = gapToBest(leaderboard, metric, id);
   return gap !== undefined && gap.high >= 0;
+}
+
+/**
+ * Whether a row and all that are better by a metric are within chance of the best. Each has an interval of its own, so a worse
+ * row with a wide interval may be within chance where a better row is not.
+ */
+function isAsGood(leaderboard: Leaderboard, row: LeaderboardRow, metric: MainMetric): boolean {
+  const value = row.all[metric].mean;
+  return [row, ...inOrder(leaderboard, metric).filter((one) => one.all[metric].mean > value)].every((one) =>
+    isWithinChance(leaderboard, one, metric),
+  );
 }
 
 function isEven(leaderboard: Leaderboard, row: LeaderboardRow): boolean {
@@ -197,30 +215,33 @@ function isEven(leaderboard: Leaderboard, row: LeaderboardRow): boolean {
 }
 
 /**
- * The places if ours and the baselines tie: one of each that is as good as any by both metrics, and the ranker if it is.
- * If ours or the baselines have none that is, the best by each metric.
+ * The places if ours and the baselines tie: all that are as good as any by both metrics. If ours or the baselines have none
+ * that is, all that tie by each metric.
  */
 function evenPlaces(
   leaderboard: Leaderboard,
   { recall, ndcg }: Readonly<Record<MainMetric, BestPair>>,
   features: number,
 ): readonly Place[] {
-  const even = leaderboard.rows.filter((row) => isEven(leaderboard, row));
-  const ours =
-    [recall.ours, ndcg.ours].find((row) => even.includes(row)) ?? even.find((row) => isOurs(row, features));
-  const baseline =
-    [recall.baseline, ndcg.baseline].find((row) => even.includes(row)) ??
-    even.find(({ kind }) => kind === 'baseline');
-  const place = (metrics: readonly MainMetric[], one: LeaderboardRow, other: LeaderboardRow): Place => {
-    const rankers = leaderboard.rows.filter(
-      (row) => row.kind === 'ranker' && metrics.every((metric) => isAsGood(leaderboard, row, metric)),
+  const named = (metric: MainMetric, of: BestPair) =>
+    inOrder(leaderboard, metric).filter(
+      (row) => row === of.ours || row.kind === 'baseline' || isOurs(row, features),
     );
-    return { metrics, first: [...new Set([one, ...rankers, other])] };
-  };
-  if (ours && baseline) return [place(MAIN_METRICS, ours, baseline)];
-  return [recall, ndcg].map((pair, at) =>
-    place([MAIN_METRICS[at]], ours ?? pair.ours, baseline ?? pair.baseline),
-  );
+  const even = named('recall', recall).filter((row) => isEven(leaderboard, row));
+  const kinds = new Set(even.map(({ kind }) => kind === 'baseline'));
+  if (kinds.size === 2) return [{ metrics: MAIN_METRICS, first: even }];
+  const [byRecall, byNdcg] = [recall, ndcg].map((pair, at) => {
+    const metric = MAIN_METRICS[at];
+    const least = Math.min(pair.ours.all[metric].mean, pair.baseline.all[metric].mean);
+    const first = named(metric, pair).filter(
+      (row) => row.all[metric].mean >= least || isAsGood(leaderboard, row, metric),
+    );
+    return { metrics: [metric], first };
+  });
+  const isSame =
+    byRecall.first.length === byNdcg.first.length &&
+    byRecall.first.every((row) => byNdcg.first.includes(row));
+  return isSame ? [{ ...byRecall, metrics: MAIN_METRICS }] : [byRecall, byNdcg];
 }
 
 /** Of some rows one that is as good as any by both metrics, if there is one: made for ranking, else the first. */
@@ -259,7 +280,7 @@ function isBehind(
   other: LeaderboardRow,
   metric: MainMetric,
 ): boolean {
-  if (isAsGood(leaderboard, row, metric)) return false;
+  if (isWithinChance(leaderboard, row, metric)) return false;
   if (other.id === leaderboard.best[metric]) return true;
   const [a, b] = [row.all[metric], other.all[metric]];
   return b.mean - a.mean > 1.96 * Math.hypot(a.standardError, b.standardError);

@@ -132,7 +132,7 @@ describe('which method recommends best, in words', () => {
       { recall: ['dense-30', 'slim'], ndcg: ['sparse-30', 'ease'] },
     );
     expect(said(half)).toEqual([
-      'The sparse model and iALS rank equally well by recall@20, the dense model and iALS by nDCG',
+      'The sparse model, EASE and iALS rank equally well by recall@20, the dense model, SLIM and iALS by nDCG',
       'To recommend, use iALS, which ranks as well as any here, on all of the data:',
     ]);
     const ranker = leaderboardOf(
@@ -153,6 +153,36 @@ describe('which method recommends best, in words', () => {
       'The sparse model and the ranker by recall@20, the dense model and the ranker by nDCG',
       'To recommend, use the ranker, which ranks as well as any here, on all of the data:',
     ]);
+  });
+
+  it('names every method of a tie in order, and none that is worse than a method outside of it', () => {
+    // The interval of the sparse model is wider than those of better rows.
+    const wide = leaderboardOf(
+      { 'sparse-30': 0.627, 'dense-30': 0.643, ranking: 0.642, ease: 0.625 },
+      { 'sparse-30': 0.529, 'dense-30': 0.552, ranking: 0.551, ease: 0.536 },
+      { recall: [], ndcg: ['ranking', 'ease'] },
+    );
+    expect(said(wide)).toEqual([
+      'The dense model by nDCG, a tie by recall@20',
+      'To recommend, use the dense model, which ranks best here by nDCG, on all of the data:',
+    ]);
+    const figures = { 'sparse-30': 0.35, ranking: 0.36, ease: 0.33, ials: 0.31, slim: 0.37, popularity: 0.2 };
+    const headline = (clear: readonly string[]) =>
+      studyVerdicts(leaderboardOf(figures, figures, { recall: clear, ndcg: clear })).ranking;
+    expect(headline(['popularity'])).toMatchObject({
+      headline: 'SLIM, the ranker, the sparse model, EASE and iALS rank equally well',
+      method: 'ranking',
+      rival: 'slim',
+    });
+    expect(headline([]).headline).toBe(
+      'SLIM, the ranker, the sparse model, EASE and 2 other methods rank equally well',
+    );
+    // Of the rows after the sparse model only EASE is within chance: the ranker, which is better than EASE, ties as well.
+    const gap = { 'sparse-30': 0.35, ranking: 0.34, ease: 0.33, ials: 0.31 };
+    const clear = ['ranking', 'ials'];
+    expect(studyVerdicts(leaderboardOf(gap, gap, { recall: clear, ndcg: clear })).ranking.headline).toBe(
+      'The sparse model, the ranker and EASE rank equally well',
+    );
   });
 
   it('advises against methods below popularity by more than chance, and never against its own advice', () => {

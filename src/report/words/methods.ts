@@ -70,10 +70,17 @@ export function namedLeaderboard({ runs, check: { names } }: StudyResults) {
 }
 export type NamedLeaderboard = ReturnType<typeof namedLeaderboard>;
 
-/** 'the sparse and the dense model', 'the auto model, the ranker and EASE'. */
-export function methodsPhrase(rows: readonly LeaderboardRow[], { phrase }: NamedLeaderboard): string {
+/** 'the sparse and the dense model', 'the auto model, the ranker and EASE'. With more rows than `most`, the last ones are counted. */
+export function methodsPhrase(
+  rows: readonly LeaderboardRow[],
+  { phrase }: NamedLeaderboard,
+  most: number,
+): string {
   const several = rows.length > 1 && rows.every(({ kind }) => kind === 'model');
   const said = rows.map(phrase);
+  if (said.length > most) {
+    return list([...said.slice(0, most - 1), `${said.length - most + 1} other methods`]);
+  }
   return list(
     several ? said.map((name, at) => (at < rows.length - 1 ? name.replace(' model', '') : name)) : said,
   );

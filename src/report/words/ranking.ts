@@ -53,7 +53,7 @@ function rankingByFigures(decision: RankingDecision, results: StudyResults): Stu
   const named = namedLeaderboard(results);
   const { leaderboard } = named;
   const { winner, places, pairs } = decision;
-  const [first] = places[0].first;
+  const first = places[0].first.find(({ kind }) => kind !== 'baseline') ?? places[0].first[0];
   const headline = rankingHeadline(decision, named);
   const ofModels = [...modelsAmongEachOther(decision, named), ...ceilingShare(named)];
   if (!pairs) {
@@ -133,9 +133,12 @@ function rankingHeadline(decision: RankingDecision, named: NamedLeaderboard): st
   return `${capital(listsPhrase(listsAhead))} rank best. Of the methods fitted here: ${ofMethods}`;
 }
 
+/** Methods that a headline names; others are counted. */
+const MOST_NAMED = 5;
+
 function methodsHeadline({ winner, places }: RankingDecision, named: NamedLeaderboard): string {
   const [{ first }] = places;
-  const who = (rows: readonly LeaderboardRow[]) => methodsPhrase(rows, named);
+  const who = (rows: readonly LeaderboardRow[]) => methodsPhrase(rows, named, MOST_NAMED);
   if (places.length === 1) {
     if (winner === 'tie') return `${startOf(who(first))} rank equally well`;
     if (winner === 'baseline') return `A baseline wins: ${named.phrase(first[0])}`;
