@@ -1,7 +1,7 @@
 // The models that refits have made: files in a folder, and a record of them that outlives the server.
 
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { writeAtomic, writePieces } from '../files/atomic.js';
 import { createQueue } from '../math/queue.js';
@@ -85,10 +85,10 @@ export async function openGenerations(folder: string, given: string, onDamage: (
   return {
     /** The newest first. */
     list: (): readonly GenerationRecord[] => state.generations,
-    /** The file that was active last, if it was activated after the given file was written. */
+    /** The file that was active last, if it is another one and was activated after the given file was written. */
     async resume(): Promise<string | undefined> {
       const { active, activated = 0 } = state;
-      if (active === undefined) return undefined;
+      if (active === undefined || resolve(folder, active) === resolve(given)) return undefined;
       const [file, other] = await Promise.all(
         [join(folder, active), given].map((one) => stat(one).catch(() => undefined)),
       );

@@ -14,7 +14,7 @@ import { basisOf } from '../predict/user-query.js';
 import { confidenceFields } from '../report/words/confidence.js';
 import { refuseCostly } from './cost.js';
 import type { ModelEndpoint, RequestOf } from './endpoints.js';
-import type { Answered, Explain, OneRequest, Rank } from './http-schema.js';
+import type { Answered, Explain, OneRequest, Rank, RefusedRequest } from './http-schema.js';
 import type { LiveView, WithHistory } from './live/live-view.js';
 import { Problem } from './problems.js';
 import type { Refusal } from './queries.js';
@@ -145,7 +145,8 @@ export async function recommendAll(
   const answers: (Answered | Refusal)[] = new Array(requests.length);
   const groups = new Map<string, { readonly at: number; readonly prepared: Prepared }[]>();
   for (const [at, request] of requests.entries()) {
-    const prepared = await orRefusal(() => prepare(served, request));
+    const prepared =
+      (request as Partial<RefusedRequest>).refused ?? (await orRefusal(() => prepare(served, request)));
     if (!('request' in prepared)) {
       answers[at] = prepared;
       continue;

@@ -70,6 +70,8 @@ export async function loadGeneration(path: string, options: GenerationOptions) {
     });
     return {
       info,
+      /** The columns of attributes that posted items may have. */
+      columns: serving.columns,
       path,
       written,
       queue,

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { OpenAPIHono } from '@hono/zod-openapi';
+import { OpenAPIHono, type z } from '@hono/zod-openapi';
 import type { Context, Next } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { InputError } from '../errors.js';
@@ -13,6 +13,7 @@ import { createRateLimit, type Key, type KeyRing, type RateLimit } from './acces
 import { listSizes, refuseCostly, tooSlow } from './cost.js';
 import { docsPage } from './docs.js';
 import { MODEL_ENDPOINTS, type ModelEndpoint, SERVER_ENDPOINTS, type ServerEndpoint } from './endpoints.js';
+import { checkedAlone } from './http-schema.js';
 import { LIMITS } from './limits.js';
 import { adminPage } from './live/admin-page.js';
 import { type ServerSide, serverAnswers } from './live/live-routes.js';
@@ -137,8 +138,8 @@ export function createApp(options: AppOptions) {
   });
 
   for (const [name, route] of Object.entries(MODEL_ENDPOINTS)) {
-    app.openapi(route, async (c) => {
-      const { deadlineMs, ...request } = requestOf(c) as Readonly<Record<string, unknown>>;
+    const answer = async (c: Context<Env>, asked: object) => {
+      const { deadlineMs, ...request } = asked as Readonly<Record<string, unknown>>;
       const access = { users: options.listUsers === true || c.get('key')?.admin === true };
       const endpoint = (name === 'recommendUser' ? 'recommend' : name) as ModelEndpoint;
       const query = { endpoint, request, access } as Query;
@@ -147,7 +148,17 @@ export function createApp(options: AppOptions) {
       activity.answered(performance.now() - c.get('began'));
       // The workers answer in the form that the schemas declare; a test checks it.
       return c.json({ ...(value as object), ...signature(c) }) as never;
-    });
+    };
+    const answerWrong = async (c: Context<Env>, error: z.core.$ZodError) => {
+      const batch = name === 'batch' ? checkedAlone(await c.req.json(), error) : undefined;
+      if (!batch) throw wrongField(error);
+      return answer(c, batch);
+    };
+    app.openapi(
+      route,
+      (c) => answer(c, requestOf(c)),
+      (result, c) => (result.success ? undefined : answerWrong(c, result.error)),
+    );
   }
   for (const [name, answer] of Object.entries(serverAnswers(options, activity))) {
     const route = SERVER_ENDPOINTS[name as ServerEndpoint];
@@ -284,7 +295,8 @@ function createAdmission({ hosts, keys, rate }: AppOptions): (c: Context<Env>) =
     if (hosts && !hosts.has(host)) {
       throw new Problem('wrong-host', 'use a host name that the server answers for');
     }
-    if (method === 'POST' || method === 'PUT') {
+    // Without such an endpoint the answer says which methods there are.
+    if ((method === 'POST' || method === 'PUT') && endpointAt(path, method)) {
       if (!JSON_TYPE.test(c.req.header('content-type') ?? '')) {
         throw new Problem('not-json', 'send Content-Type: application/json');
       }

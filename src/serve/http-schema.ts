@@ -11,6 +11,7 @@ import { LIMITS } from './limits.js';
 import { GenerationAnswer, RefitStatusAnswer } from './live/refit-schema.js';
 import { time } from './live/time-field.js';
 import { field, idText, object, queryFlag, serverAnswer } from './option-field.js';
+import { type ProblemKind, wrongField } from './problems.js';
 
 const id = z.union([
   z.string().min(1).max(LIMITS.text),
@@ -37,7 +38,7 @@ const who = {
     .enum(['refuse', 'ignore'])
     .optional()
     .describe(
-      'What to do with ids that the model does not know. Default: leave out unknown likes, list them under `unknown`, and refuse unknown users and candidates (404). `refuse` refuses unknown likes, too. `ignore` refuses nothing.',
+      'What to do with ids that the model does not know. Default: leave out unknown likes, list them under `unknown`, and refuse unknown candidates (404). An unknown user is refused (404) by a server without a store, and gets popular items from a server with one. `refuse` refuses all of them; `ignore` refuses none.',
     ),
 };
 
@@ -75,8 +76,10 @@ const aboutUser = <F extends z.ZodRawShape>(fields: F) =>
 
 export const RecommendRequest = aboutUser({ ...oneRequest, deadlineMs }).openapi('RecommendRequest');
 
+/** A request of a batch. */
+const BatchEntry = aboutUser(oneRequest);
 export const BatchRequest = object('BatchRequest', {
-  requests: z.array(aboutUser(oneRequest)).min(1).max(LIMITS.batch),
+  requests: z.array(BatchEntry).min(1).max(LIMITS.batch),
   deadlineMs,
 });
 
@@ -318,3 +321,27 @@ export type Rank = Omit<z.infer<typeof RankRequest>, 'deadlineMs'>;
 export type Explain = Omit<z.infer<typeof ExplainRequest>, 'deadlineMs'>;
 export type Answered = Omit<z.infer<typeof RecommendAnswer>, keyof typeof signed>;
 export type ModelInformation = z.infer<typeof ModelInfo>;
+
+/** What is in place of a request that does not fit its schema. */
+export interface RefusedRequest {
+  readonly refused: {
+    readonly problem: ProblemKind;
+    readonly detail: string;
+    readonly field?: string | undefined;
+  };
+}
+
+/** A batch with each request checked alone; undefined if more than single requests are wrong. `error`: of the whole body. */
+export function checkedAlone(body: unknown, error: z.core.$ZodError): object | undefined {
+  if (!error.issues.every(({ path }) => path[0] === 'requests' && path.length > 1)) return undefined;
+  const { requests, ...batch } = body as { readonly requests: readonly unknown[] };
+  if (requests.length > LIMITS.batch) return undefined;
+  return { ...batch, requests: requests.map(checked) };
+}
+
+function checked(request: unknown): OneRequest | RefusedRequest {
+  const { data, error } = BatchEntry.safeParse(request);
+  if (!error) return data;
+  const { kind: problem, message: detail, field } = wrongField(error);
+  return { refused: { problem, detail, field } };
+}

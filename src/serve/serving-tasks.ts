@@ -22,6 +22,7 @@ import { USERS_AND_ITEMS } from '../text/sides.js';
 import type { Served } from './answers.js';
 import type { ModelInformation } from './http-schema.js';
 import { createLiveView, type LiveUpdate } from './live/live-view.js';
+import { knownColumns } from './live/posted-attributes.js';
 import { answerQueries, type Query, type Reply } from './queries.js';
 
 /** A model and its titles, as the worker that read them sends them to the others. */
@@ -54,7 +55,7 @@ export async function load(task: LoadTask) {
     titles: titles.filter((title) => title !== '').length,
     attributes: filterColumns(model).map(inBrief),
   };
-  return { info, shared: toShared(model), titles };
+  return { info, shared: toShared(model), titles, columns: knownColumns(model.info?.items) };
 }
 
 /** Of each item, '' if it has none: of a table, of the model, or else of the table about the items that the next refit reads. */

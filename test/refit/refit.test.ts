@@ -491,6 +491,12 @@ describe('the record of models', () => {
     await writeFile(other, 'x');
     expect(await (await open(other)).resume()).toBeUndefined();
     expect(await (await open(other)).prune(0, other)).toEqual([]);
+    // Going back to the first model serves it, and nothing instead of it.
+    const own = `${folder}/own.safetensors`;
+    await writeFile(own, 'x');
+    const back = await open(own);
+    await back.activate('own.safetensors', Date.now() + 1000);
+    expect(await back.resume()).toBeUndefined();
     // The file that was written later is the one to serve.
     await utimes(given, new Date(), new Date(Date.now() + HOUR));
     expect(await again.resume()).toBeUndefined();

@@ -36,6 +36,7 @@ function appWith(
     info: INFO,
     path: 'a.safetensors',
     written: 0,
+    columns: new Map(),
     queue,
     update: async () => {},
     close: async () => {},
@@ -178,6 +179,19 @@ describe('the HTTP side', () => {
     expect((await ask('evil.example')).status).toBe(421);
   });
 
+  it('names the methods of an endpoint, whatever the type of the body', async () => {
+    const { app } = appWith();
+    for (const headers of [undefined, { 'content-type': 'application/json' }]) {
+      const response = await app.request('/v1/popular', {
+        method: 'POST',
+        body: '{}',
+        ...(headers && { headers }),
+      });
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET']);
+      expect((await response.json()).detail).toBe('this endpoint takes GET; see /docs');
+    }
+  });
+
   it('sends no CORS headers', async () => {
     const { app } = appWith();
     const response = await app.request('/v1/recommend', {
@@ -268,10 +282,28 @@ describe('the HTTP side', () => {
     ] as const) {
       expect(await said(post('/v1/events', body))).toEqual([400, field, `${field}: ${missing}`]);
     }
-    expect(await said(post('/v1/recommend/batch', { requests: [{ like: ['a'] }] }))).toEqual([
-      400,
-      'requests.0.like',
-      `requests.0.like: ${unknown}`,
+  });
+
+  it('checks each request of a batch alone', async () => {
+    const asked: unknown[] = [];
+    const { post } = appWith(({ request }) => {
+      asked.push(request);
+      return { value: { answers: [] } };
+    });
+    const requests = [{ likes: ['a'], n: -1 }, { likes: ['a'] }, { like: ['a'] }, 7];
+    expect((await post('/v1/recommend/batch', { requests })).status).toBe(200);
+    const refused = (detail: string, field?: string) => ({
+      refused: { problem: 'bad-request', detail, field },
+    });
+    expect(asked).toEqual([
+      {
+        requests: [
+          refused('n: expected at least 1', 'n'),
+          { likes: ['a'] },
+          refused('like: there is no such field; /docs lists all fields', 'like'),
+          refused('the body: expected an object, not a number'),
+        ],
+      },
     ]);
   });
 
@@ -332,6 +364,7 @@ describe('the HTTP side', () => {
       info: { ...INFO, items: 1e5 },
       path: 'a.safetensors',
       written: 0,
+      columns: new Map(),
       queue,
       update: async () => {},
       close: async () => {},

@@ -126,7 +126,7 @@ describe('a server with a store', () => {
     const likes = [item(3), item(8)];
     const [first, second] = itemsOf(await to('/v1/recommend', { likes, n: 2 }));
     const put = await to(`/v1/items/${encodeURIComponent(second)}`, { title: 'Second Best' }, 'PUT');
-    expect(put).toMatchObject({ status: 200, body: { stored: 1 } });
+    expect(put).toMatchObject({ status: 200, body: { stored: 1, unknown: [] } });
     expect((await to('/v1/items', [{ item: first, hidden: true, attributes: { year: 1990 } }])).status).toBe(
       200,
     );

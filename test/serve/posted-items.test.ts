@@ -6,6 +6,7 @@ import { fit } from '../../src/fit/fit.js';
 import { BipartiteGraph } from '../../src/graph/public.js';
 import { sideTable } from '../../src/ingest/side-table.js';
 import { fitContent } from '../../src/predict/content/fit-content.js';
+import { checkedAttributes } from '../../src/serve/live/posted-attributes.js';
 import { type RunningServer, serve } from '../../src/serve/serve.js';
 import { saveModel } from '../../src/store/model-file.js';
 import { scratchFolder } from '../ingest/scratch.js';
@@ -23,8 +24,10 @@ beforeAll(async () => {
   for (let u = 0; u < 60; u++) {
     for (let i = 0; i < 6; i++) pairs.push([`u${u}`, `${u % 2 === 0 ? 'a' : 'b'}${(u * 7 + i * 3) % 15}`]);
   }
-  const rows = ['id,title,genre'];
-  for (let i = 0; i < 15; i++) rows.push(`a${i},Film A${i},Action`, `b${i},Film B${i},Romance`);
+  const rows = ['id,title,genre,length'];
+  for (let i = 0; i < 15; i++) {
+    rows.push(`a${i},Film A${i},Action,${80 + i}.5`, `b${i},Film B${i},Romance,${80 + i}.5`);
+  }
   const { model } = await fit(BipartiteGraph.fromPairs(pairs), { features: 2, iterations: 50, threads: 1 });
   const table = sideTable(new TextEncoder().encode(rows.join('\n')), 'items');
   const { info } = readSideInfo(model.items, { name: 'items', rows: table });
@@ -121,4 +124,51 @@ it('no longer recommends a new item to a user who took it', async () => {
     const seen = await ask('/v1/recommend', { user, n: 40, includeSeen: true }, 'POST');
     expect(seen.body.items.map(({ item }: { item: string }) => item)).toContain('new-d');
   }
+});
+
+it('names the attributes that the model does not know, and refuses values that do not fit their column', async () => {
+  const put = (attributes: object) => ask('/v1/items/described', { attributes });
+  expect(await put({ genre: 'Action', length: '95.5', Genre: 'Action', mood: { any: 1 } })).toMatchObject({
+    status: 200,
+    body: { stored: 1, unknown: ['Genre', 'mood'] },
+  });
+  const list = await ask(
+    '/v1/recommend',
+    { likes: ['a0'], n: 40, filter: "genre = 'Action' and length < 96" },
+    'POST',
+  );
+  expect(list.body.items.map(({ item }: { item: string }) => item)).toContain('described');
+  for (const [attributes, detail] of [
+    [{ length: 'twothousand' }, 'attributes.length: expected a number, not "twothousand"'],
+    [{ length: [90, null] }, 'attributes.length: expected a number, not null'],
+    [{ genre: null }, 'attributes.genre: expected a text, a number, true, false or a list of them, not null'],
+    [
+      { genre: { of: 'Action' } },
+      'attributes.genre: expected a text, a number, true, false or a list of them, not {"of":"Action"}',
+    ],
+  ] as const) {
+    const refused = await put(attributes);
+    expect([refused.status, refused.body.detail]).toEqual([400, detail]);
+    expect(detail).toContain(refused.body.field);
+  }
+  const items = [
+    { item: 'fine', attributes: { genre: 'Action' } },
+    { item: 'wrong', attributes: { length: {} } },
+  ];
+  expect((await ask('/v1/items', items, 'POST')).body).toMatchObject({
+    status: 400,
+    field: '1.attributes.length',
+  });
+  expect((await ask('/v1/items', { item: 'plain', title: 'Plain' }, 'POST')).body).toMatchObject({
+    stored: 1,
+    unknown: [],
+  });
+});
+
+it('takes the number of a column as in a filter', () => {
+  const known = new Map([['3', 'other' as const]]);
+  expect(checkedAttributes({ '#3': 'Drama', '#4': 1 }, known, 'attributes')).toEqual({ 3: 'Drama', 4: 1 });
+  expect(() => checkedAttributes({ '#3': 'Drama', 3: 'Short' }, known, 'attributes')).toThrow(
+    'attributes.#3: this is the same column as 3; give one of them',
+  );
 });

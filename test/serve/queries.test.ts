@@ -40,6 +40,19 @@ describe('the time slice of a worker', () => {
     expect(await inShortSlice(requests.map((one, i) => ({ ...one, confidence: i === 3 })))).toBe(3);
   });
 
+  it('answers the other requests of a batch if one does not fit its schema', async () => {
+    const refused = { problem: 'bad-request', detail: 'n: expected at least 1', field: 'n' };
+    const requests = [{ user: user(0), n: 2 }, { refused } as OneRequest, { user: user(1), n: 2 }];
+    const [reply] = await answerQueries(served, [{ endpoint: 'batch', request: { requests } }], never);
+    expect((reply as Finished).value).toEqual({
+      answers: [
+        expect.objectContaining({ unknown: [] }),
+        { error: refused.detail, field: 'n' },
+        expect.objectContaining({ unknown: [] }),
+      ],
+    });
+  });
+
   it('leaves single requests that it did not start', async () => {
     const queries = [true, false, false].map(
       (confidence, u): Query => ({ endpoint: 'recommend', request: { user: user(u), n: 2, confidence } }),

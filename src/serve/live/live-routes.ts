@@ -6,6 +6,7 @@ import type { Generation } from '../generation.js';
 import { Problem } from '../problems.js';
 import type { EventFields, ItemFields } from './live-schema.js';
 import type { LiveStore } from './live-store.js';
+import { checkedAttributes, type KnownColumns } from './posted-attributes.js';
 import type { Activity } from './recent-traffic.js';
 import type { Refits } from './refits.js';
 import { timeOf } from './time-field.js';
@@ -25,6 +26,9 @@ export interface ServerSide {
   readonly refits?: Refits | undefined;
 }
 
+/** Unknown names that an answer lists. */
+const MOST_UNKNOWN = 20;
+
 /** What the server answers without a worker. */
 export function serverAnswers(side: ServerSide, activity: Activity): ServerAnswers {
   const { live, refits } = side;
@@ -35,6 +39,17 @@ export function serverAnswers(side: ServerSide, activity: Activity): ServerAnswe
   /** A chosen file is also served after a restart. */
   const answerFrom = async (file: string | undefined) =>
     (await (refits && file !== undefined ? refits.activate(file) : side.swap(file))).info;
+  /** Stores items. Says which attributes the current model does not know. `fieldOf`: where the attributes of an item are. */
+  const putItems = async (items: readonly ItemFields[], fieldOf: (at: number) => string) => {
+    const columns: KnownColumns = side.current()?.columns ?? new Map();
+    const checked = items.map(({ attributes, ...one }, at) =>
+      attributes ? { ...one, attributes: checkedAttributes(attributes, columns, fieldOf(at)) } : one,
+    );
+    await store().putItems(checked.map(itemOf));
+    const names = new Set(checked.flatMap(({ attributes = {} }: ItemFields) => Object.keys(attributes)));
+    const unknown = [...names].filter((name) => !columns.has(name)).slice(0, MOST_UNKNOWN);
+    return { stored: items.length, unknown };
+  };
   return {
     models: async () => ({
       current: side.current()?.info ?? null,
@@ -80,16 +95,9 @@ export function serverAnswers(side: ServerSide, activity: Activity): ServerAnswe
       activity.stored(stored);
       return { accepted: events.length, duplicates: events.length - stored };
     },
-    async putItem({ id, ...fields }) {
-      const item = itemOf({ ...fields, item: id });
-      await store().putItems([item]);
-      return { stored: 1 };
-    },
-    async putItems(request) {
-      const items = [request].flat().map(itemOf);
-      await store().putItems(items);
-      return { stored: items.length };
-    },
+    putItem: ({ id, ...fields }) => putItems([{ ...fields, item: id }], () => 'attributes'),
+    putItems: (request) =>
+      putItems([request].flat(), (at) => (Array.isArray(request) ? `${at}.attributes` : 'attributes')),
     async userEvents({ id, n = 100 }) {
       const [total, events] = await Promise.all([store().countOf(id), store().eventsOf(id, n)]);
       return {

@@ -82,7 +82,9 @@ const itemFields = {
       message: `expected at most ${LIMITS.attributes} characters as JSON`,
     })
     .optional()
-    .describe('Whatever else is known of the item, as a JSON object. It replaces the former attributes.'),
+    .describe(
+      'Whatever else is known of the item, as a JSON object: texts, numbers, true, false or lists of them, by the names of columns. It replaces the former attributes. A column without a name is written by its number: 3 or #3. A value that does not fit a column of the model is refused (400).',
+    ),
 };
 
 export const ItemBody = z
@@ -96,6 +98,11 @@ export const ItemsRequest = oneOrMore(
 );
 export const ItemsAnswer = serverAnswer('ItemsAnswer', {
   stored: z.int().describe('Items of the request.'),
+  unknown: z
+    .array(z.string())
+    .describe(
+      'Attributes that the current model does not know, at most 20 of them. They are stored, and count from the next refit on.',
+    ),
 });
 
 export const StoredItemPath = z.strictObject({
