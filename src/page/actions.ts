@@ -26,6 +26,7 @@ import {
   itemTableFile,
   machine,
   model,
+  modelFile,
   models,
   offered,
   opened,
@@ -309,6 +310,7 @@ async function openModel(name: string, blob: Blob): Promise<void> {
   const found = await perform(`Opening ${name}.`, 'openModel', { name, blob }, { replaces: 'all' });
   if (!found) return;
   beginWith(found);
+  modelFile.value = name;
   if (found.itemTable) await takeItemTable(found.itemTable, undefined);
   askMachine();
   go(found.features === undefined ? 'recommend' : 'explore');

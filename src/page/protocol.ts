@@ -16,6 +16,7 @@ import type { DescribedFeature } from '../predict/features.js';
 import type { SimilarItem } from '../predict/similar.js';
 import type { Progress } from '../progress.js';
 import type { ComparedLists, ItemTable, PageMachine, Purpose } from '../report/words/page.js';
+import type { GrowthAsked } from '../report/words/same-as.js';
 import type { SparsityCheck } from '../sparsity/check.js';
 import type { ListsKind, UserList } from '../store/list-pieces.js';
 import type { StudyResults } from '../study/results.js';
@@ -168,6 +169,18 @@ export interface Answer {
   /** The confidence of the list, in words. */
   readonly confidence?: string | undefined;
   readonly milliseconds: number;
+  /** Whether the user was held out: the list is made from the items, which the model sees as somebody new's. */
+  readonly heldOut?: boolean | undefined;
+}
+
+/** The list on screen, and what was asked for. */
+export interface ShownList {
+  readonly query: ListQuery;
+  readonly by: Purpose;
+  readonly n: number;
+  readonly filter?: string | undefined;
+  readonly exclude: readonly string[];
+  readonly answer: Answer;
 }
 
 /** An item that was found; fields that are not known are left out. */
@@ -204,6 +217,8 @@ export interface NearItem extends SimilarItem {
 export interface Forecast {
   readonly found: GrowthForecast;
   readonly seed: number;
+  /** What was asked: a multiple of the users or a period, and the column of times. */
+  readonly asked: GrowthAsked;
   /** Whether the data have counts, which a forecast ignores. */
   readonly multigraph: boolean;
 }

@@ -19,6 +19,7 @@ import {
   type Opened,
   PURPOSES,
   type Purpose,
+  type ShownList,
   type Source,
 } from './protocol.js';
 import { DEFAULTS, type Settings, settingsFrom } from './settings.js';
@@ -93,6 +94,11 @@ export const lister = computed<Purpose>(() => {
 export const likes = signalOf<readonly string[]>('models', []);
 /** The user to recommend for; undefined: somebody new. */
 export const customer = signalOf<string | undefined>('models', undefined);
+/** Whether lists are for somebody new, who has the likes. */
+export const isNew = signalOf('models', false);
+export const shownList = signalOf<ShownList | undefined>('models', undefined);
+/** The file of a model that was opened. */
+export const modelFile = signalOf<string | undefined>('models', undefined);
 /** The forecast of the data, and the audit of two tables. */
 export const forecast = signalOf<Forecast | undefined>('data', undefined);
 export const audited = signal<Audited | undefined>(undefined);

@@ -195,6 +195,55 @@ describe('the same as', () => {
     expect(sameScript(ranked)).toContain('recommend(ranker, { user: "ann" }');
   });
 
+  it('evaluates the ranker, and has the forecast and the list of a held-out user', () => {
+    const all = {
+      ...done,
+      ranker: { engine: 'auto' },
+      rankerLists: 10,
+      by: 'recommend',
+      forecast: { next: 'quarter', usersTimes: undefined, time: 'when', seed: 3 },
+      heldOut: 'bob',
+      filter: 'year > 1990',
+    } as const;
+    const commands = sameCommands(all).split('\n');
+    expect(commands[1]).toBe(
+      "npx graphex forecast 'my ratings.csv' --users user_id --items movie --count plays --multi --next quarter --draws 0 --seed 3 --time when",
+    );
+    expect(commands.slice(-3)).toEqual([
+      'npx graphex evaluate ranker.safetensors parts -n 10 --seed 7',
+      '# the model does not know the held-out "bob", who has these; without their counts and times',
+      "npx graphex recommend ranker.safetensors --filter 'year > 1990' --explain --likes 'Ocean'\\''s Eleven' --likes Up --confidence",
+    ]);
+    const script = sameScript(all);
+    expect(script).toContain('{ next: "quarter", seed: 3, draws: 0, times: timed.values }');
+    expect(script).toContain('evaluateModel(ranker, parts, { n: 10, draws: 0, seed: 7 })');
+    const twice = sameScript({ ...done, forecast: { usersTimes: 2 } });
+    expect(twice).toContain('await forecastGrowth(graph, { usersTimes: 2, draws: 0, seed: 7 });');
+  });
+
+  it('of a model that was opened is only its list', () => {
+    const only: Done = {
+      file: 'my.safetensors',
+      read: {},
+      seed: 1,
+      n: 5,
+      user: 'ann',
+      filter: 'year > 1990',
+    };
+    expect(sameCommands(only)).toBe(
+      "npx graphex recommend my.safetensors -n 5 --filter 'year > 1990' --explain --user ann --confidence",
+    );
+    expect(sameScript(only).split('\n')).toEqual([
+      "import { loadModel, recommend } from 'graphex';",
+      '',
+      'const model = await loadModel("my.safetensors");',
+      'const list = await recommend(model, { user: "ann" }, { n: 5, explain: true, filter: "year > 1990" });',
+    ]);
+    const titled = sameCommands({ ...only, itemInfo: 'films.csv' });
+    expect(titled).toMatch(/^# without the table "films.csv"/);
+    expect(titled).not.toContain('--filter');
+  });
+
   it('weighs edges by age with the times of the split, or of all rows', () => {
     const weighed = { ...done, ranker: { engine: 'cpu', halfLife: 'auto' }, time: 'when' };
     expect(sameCommands(weighed)).toMatch(/ split .* --time when -o parts\n/);

@@ -21,7 +21,7 @@ export async function answerForecast(
   const data = time === undefined ? { graph, values: undefined } : await timedData(timeColumn(time), task);
   const growth = next === undefined ? { usersTimes } : { next };
   const found = await forecastGrowth(data.graph, { ...growth, times: data.values, draws: 0, seed, ...task });
-  return { found, seed, multigraph: graph.multigraph };
+  return { found, seed, asked: { ...growth, time }, multigraph: graph.multigraph };
 }
 
 /** The columns of each table are guessed; all have times, or none. */

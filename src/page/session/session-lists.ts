@@ -90,7 +90,8 @@ export async function answerRecommend(
     isNew: catalogue.degree[catalogue.ids.find(entry.item)] === 0,
     reasons: recommender.reasons(entry),
   }));
-  const early = { has, items: listed, basis: basisOfQuery(model, userQuery), milliseconds };
+  const heldOut = 'user' in query && !('user' in userQuery);
+  const early = { has, items: listed, basis: basisOfQuery(model, userQuery), milliseconds, heldOut };
   sendPartial(early);
   if (items.length === 0) return early;
   const ids = items.map(({ item }) => item);

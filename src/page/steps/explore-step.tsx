@@ -16,7 +16,7 @@ import { nameAt, packNames } from '../map/packed-names.js';
 import { cssColour, featureColours } from '../map/palette.js';
 import type { FoundItems, ItemMap, ModelSummary, NearItem } from '../protocol.js';
 import { ask } from '../session-client.js';
-import { customer, go, itemTable, likes, model, names, opened, settings } from '../state.js';
+import { customer, go, isNew, itemTable, likes, model, names, opened, settings } from '../state.js';
 import { answerOf, perform, work } from '../work.js';
 
 const SHOWN = 25;
@@ -150,6 +150,7 @@ export default function Explore() {
                   onClick={() => {
                     likes.value = [...new Set([...likes.value, chosen.value!.item])];
                     customer.value = undefined;
+                    isNew.value = true;
                     go('recommend');
                   }}
                 >

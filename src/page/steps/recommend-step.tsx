@@ -21,6 +21,7 @@ import {
   customer,
   filter,
   hidden,
+  isNew,
   itemTable,
   likes,
   lister,
@@ -30,6 +31,7 @@ import {
   preferred,
   ready,
   settings,
+  shownList,
 } from '../state.js';
 import { answerOf } from '../work.js';
 
@@ -42,7 +44,6 @@ export default function Recommend() {
   const found = model.value;
   const answer = useSignal<Answer | undefined>(undefined);
   const open = useSignal<string | undefined>(undefined);
-  const isNew = useSignal(likes.peek().length > 0 && customer.peek() === undefined);
   const refused = useSignal<string | undefined>(undefined);
   const by = lister.value;
   const { n } = settings.value;
@@ -58,11 +59,16 @@ export default function Recommend() {
 
   useEffect(() => {
     answer.value = undefined;
+    shownList.value = undefined;
     refused.value = undefined;
     const query = queryOf(forNew);
     if (!query) return undefined;
-    const show = (list: Answer) => set(answer, list);
-    const asked = ask('recommend', { query, n, by, filter: condition, exclude }, { onPartial: show });
+    const choice = { query, n, by, filter: condition, exclude };
+    const show = (list: Answer) => {
+      answer.value = list;
+      shownList.value = { ...choice, answer: list };
+    };
+    const asked = ask('recommend', choice, { onPartial: show });
     asked.answer.then(show, (error) => {
       if (error.name === 'AbortError') return;
       if (condition) refused.value = error.message;

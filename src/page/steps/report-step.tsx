@@ -10,19 +10,17 @@ import {
   check,
   checkSeed,
   comparison,
-  customer,
   evaluation,
-  filter,
+  forecast,
   go,
-  hidden,
   itemTableFile,
-  likes,
-  lister,
   model,
+  modelFile,
   models,
   opened,
   ready,
   settings,
+  shownList,
 } from '../state.js';
 import { perform } from '../work.js';
 
@@ -40,13 +38,16 @@ export default function Report() {
   const fitted = model.value;
   const { seed, features } = settings.value;
   const several = ready.value.length > 1;
+  // A model that was opened has no other command than that of its lists.
+  const canRepeat = data !== undefined || shownList.value !== undefined;
   const take = (asked: Export) => void saveExport('Writing.', asked);
   const parts = fitted?.split ? PARTS : PARTS.slice(0, 1);
   return (
     <>
       <h1>Save</h1>
       <p class="lead">
-        Reports, models and tables as files, and the commands that give the same numbers elsewhere.
+        {data ? 'Reports, models and tables' : 'The model'} as files
+        {canRepeat && ', and the commands that give the same numbers elsewhere'}.
       </p>
       {data && (
         <>
@@ -138,6 +139,10 @@ export default function Report() {
               </li>
             ))}
           </ul>
+        </>
+      )}
+      {canRepeat && (
+        <>
           <h2>The same on the command line</h2>
           <p>The same file, settings and seed give the same numbers on the command line and in a program.</p>
           <Lines title="Commands" text={sameCommands(done())} />
@@ -150,22 +155,23 @@ export default function Report() {
 
 /** The work so far, with the settings that each result was made with. */
 function done(): Done {
-  const data = opened.value!;
-  const { n } = settings.value;
-  const { users, items, count, setAside, ...read } = data.choice;
+  const data = opened.value;
+  const { users, items, count, setAside, ...read } = data?.choice ?? {};
   const { understand, recommend } = models.value;
   const time = recommend?.time;
   const shown = evaluation.value?.choice;
+  const compared = comparison.value;
+  const grown = forecast.value;
   return {
-    source: data.source,
+    source: data?.source,
+    file: modelFile.value,
     read: {
-      ...(data.source.startsWith('@') ? {} : { users, items, count }),
+      ...(data?.source.startsWith('@') ? {} : { users, items, count }),
       ...read,
       rejects: setAside ? 'rejects.csv' : undefined,
     },
     seed: checkSeed.value,
-    n,
-    kept: data.kept,
+    kept: data?.kept,
     fit: understand?.choice && {
       features: understand.choice.features,
       model: understand.choice.model,
@@ -179,16 +185,26 @@ function done(): Done {
       seed: recommend.choice.seed,
     },
     time,
-    by: lister.value,
     split: model.value?.choice?.split,
-    evaluate: shown && { ...shown, n: comparison.value?.n ?? n },
-    likes: likes.value,
-    // A held-out user is not in the model that the command line opens.
-    user: model.value?.split ? undefined : customer.value,
+    evaluate: shown && { ...shown, n: compared?.n ?? settings.value.n },
+    rankerLists: compared?.scores.some(({ purpose }) => purpose === 'recommend') ? compared.n : undefined,
+    forecast: grown && { ...grown.asked, seed: grown.seed },
     itemInfo: itemTableFile.value?.name,
-    filter: filter.value || undefined,
-    hidden: hidden.value,
+    ...listDone(),
   };
+}
+
+/** The list on screen. */
+function listDone(): Pick<Done, 'n' | 'by' | 'filter' | 'hidden' | 'likes' | 'user' | 'heldOut'> {
+  const list = shownList.value;
+  if (!list) return { n: settings.value.n };
+  const { query, by, n, filter, exclude, answer } = list;
+  const choice = { n, by, filter, hidden: exclude };
+  if ('likes' in query) return { ...choice, likes: query.likes };
+  // A held-out user is not in the model that the command line opens.
+  return answer.heldOut
+    ? { ...choice, heldOut: query.user, likes: answer.has }
+    : { ...choice, user: query.user };
 }
 
 function Lines({ title, text }: { readonly title: string; readonly text: string }) {

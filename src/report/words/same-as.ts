@@ -4,6 +4,7 @@ import { toArguments } from '../../options/arguments.js';
 import { CHECK } from '../../options/commands/check.js';
 import { EVALUATE } from '../../options/commands/evaluate.js';
 import { FIT_COMMAND, METHOD, METHODS } from '../../options/commands/fit.js';
+import { FORECAST, FORECAST_COMMAND } from '../../options/commands/forecast.js';
 import { RECOMMEND, RECOMMEND_COMMAND } from '../../options/commands/recommend.js';
 import { SPLIT, SPLIT_COMMAND } from '../../options/commands/split.js';
 import { READ, SIDE_INFO } from '../../options/shared.js';
@@ -16,9 +17,19 @@ interface Seeded {
   readonly seed?: number | undefined;
 }
 
+/** What was asked of a forecast: a multiple of the users, or a period. */
+export interface GrowthAsked {
+  readonly usersTimes?: number | undefined;
+  readonly next?: string | undefined;
+  /** The column of times. */
+  readonly time?: string | undefined;
+}
+
 export interface Done {
-  /** A file's name or a built-in set. */
-  readonly source: string;
+  /** A file's name or a built-in set; undefined if only a model was opened. */
+  readonly source?: string | undefined;
+  /** The file of a model that was opened. */
+  readonly file?: string | undefined;
   /** Options of the reader; `rejects` if bad rows were set aside. */
   readonly read: Readonly<Record<string, unknown>>;
   /** Of the check, and of every other step that has none of its own. */
@@ -43,8 +54,13 @@ export interface Done {
   readonly by?: Purpose | undefined;
   readonly split?: ({ readonly testUsers: number; readonly testItems: number } & Seeded) | undefined;
   readonly evaluate?: ({ readonly draws: number; readonly n: number } & Seeded) | undefined;
+  /** The length of the lists by which the ranker was evaluated. */
+  readonly rankerLists?: number | undefined;
+  readonly forecast?: (GrowthAsked & Seeded) | undefined;
   readonly likes?: readonly string[] | undefined;
-  /** A user of the data for whom a list was made, instead of somebody with these likes. */
+  /** The held-out user who has the likes. The model does not know the user, so the list is made from them. */
+  readonly heldOut?: string | undefined;
+  /** A user of the model for whom a list was made, instead of somebody with these likes. */
   readonly user?: string | undefined;
   /** The table about the items, and a condition on its attributes. */
   readonly itemInfo?: string | undefined;
@@ -60,20 +76,26 @@ const RANKER = 'ranker.safetensors';
 const HIDDEN = 'hidden.txt';
 const PACKAGE = "'graphex'";
 
-/** The commands, one per line. No command thins data, so a first line says that they are thinned. */
+/** The commands, one per line. */
 export function sameCommands(done: Done): string {
-  const { source, read, seed, kept, split, fit, ranker, evaluate, time, itemInfo, user, hidden = [] } = done;
+  return present([...commandsOnData(done), ...listCommands(done)]).join('\n');
+}
+
+/** No command thins data, so a first line says that they are thinned. */
+function commandsOnData(done: Done): (string | false | undefined)[] {
+  const { source, read, seed, kept, split, fit, ranker, evaluate, time, itemInfo, forecast } = done;
+  if (source === undefined) return [];
   const data = [source, ...toArguments(READ, read)];
   const fitted = split ? ['parts'] : data;
   const about = toArguments({ itemInfo: SIDE_INFO.itemInfo }, { itemInfo });
   const splitOptions = { ...SPLIT, time: SPLIT_COMMAND.time };
   const rankerOptions = { ...METHODS.ranking, method: METHOD.method, time: FIT_COMMAND.time };
-  const { likes, confidence, exclude } = RECOMMEND_COMMAND;
-  const listOptions = { ...RECOMMEND, likes, user: RECOMMEND_COMMAND.user, confidence, exclude };
-  const asksForList = isAsked(done);
-  return present([
+  const growthOptions = { ...FORECAST, time: FORECAST_COMMAND.time };
+  return [
     kept && '# on a thinned table, which only the library makes',
     command(['check', ...data, ...toArguments(CHECK, { seed })]),
+    forecast &&
+      command(['forecast', ...data, ...toArguments(growthOptions, { seed, ...forecast, draws: 0 })]),
     split &&
       command(['split', ...data, ...toArguments(splitOptions, { seed, ...split, time }), '-o', 'parts']),
     fit &&
@@ -103,21 +125,39 @@ export function sameCommands(done: Done): string {
       fit &&
       evaluate &&
       command(['evaluate', MODEL, 'parts', ...toArguments(EVALUATE, { seed, ...evaluate })]),
-    asksForList && hidden.length > 0 && `printf '%s\\n' ${hidden.map(shellArgument).join(' ')} > ${HIDDEN}`,
-    asksForList &&
-      command([
-        'recommend',
-        done.by === 'recommend' ? RANKER : MODEL,
-        ...toArguments(listOptions, {
-          n: done.n,
-          explain: true,
-          ...(user === undefined ? { likes: done.likes } : { user }),
-          confidence: true,
-          filter: done.filter,
-          exclude: hidden.length > 0 ? HIDDEN : undefined,
-        }),
-      ]),
-  ]).join('\n');
+    split &&
+      ranker &&
+      done.rankerLists !== undefined &&
+      command(['evaluate', RANKER, 'parts', ...toArguments(EVALUATE, { seed, n: [done.rankerLists] })]),
+  ];
+}
+
+/** The list that is shown, by a model of the page or by the one that was opened. */
+function listCommands(done: Done): (string | false)[] {
+  if (!isAsked(done)) return [];
+  const { file, read, time, user, itemInfo, hidden = [] } = done;
+  const { likes, confidence, exclude } = RECOMMEND_COMMAND;
+  const listOptions = { ...RECOMMEND, likes, user: RECOMMEND_COMMAND.user, confidence, exclude };
+  return [
+    file !== undefined &&
+      itemInfo !== undefined &&
+      `# without the table ${JSON.stringify(itemInfo)}, which only fit --item-info adds to a model`,
+    done.heldOut !== undefined &&
+      `# the model does not know the held-out ${JSON.stringify(done.heldOut)}, who has these${read.multigraph || time !== undefined ? '; without their counts and times' : ''}`,
+    hidden.length > 0 && `printf '%s\\n' ${hidden.map(shellArgument).join(' ')} > ${HIDDEN}`,
+    command([
+      'recommend',
+      file ?? (done.by === 'recommend' ? RANKER : MODEL),
+      ...toArguments(listOptions, {
+        n: done.n,
+        explain: true,
+        ...(user === undefined ? { likes: done.likes } : { user }),
+        confidence: true,
+        filter: file !== undefined && itemInfo !== undefined ? undefined : done.filter,
+        exclude: hidden.length > 0 ? HIDDEN : undefined,
+      }),
+    ]),
+  ];
 }
 
 /** Whether a list was made, for a user or for likes. */
@@ -127,18 +167,27 @@ function isAsked({ user, likes = [] }: Done): boolean {
 
 /** The same with the library. */
 export function sameScript(done: Done): string {
-  const { source, read, seed, kept, split, fit, ranker, likes, n, user, time, itemInfo, hidden = [] } = done;
+  const { source, file, read, seed, kept, split, fit, ranker, likes, n, user, time, itemInfo } = done;
+  const { forecast, hidden = [] } = done;
   const evaluate = split && fit && done.evaluate;
-  const asked = (fit || ranker) && isAsked(done);
+  const lists = split && ranker && done.rankerLists;
+  const asked = (fit || ranker || file !== undefined) && isAsked(done);
   const timed = time !== undefined;
+  // `thin` keeps no times.
+  const growth = forecast && !(kept && forecast.time !== undefined) && forecast;
+  const byTime = growth && growth.time !== undefined;
+  const data = source !== undefined;
   const names = present([
-    timed ? 'readWithValues' : 'readGraph',
-    timed && 'timeColumn',
+    file !== undefined && 'loadModel',
+    data && !timed && 'readGraph',
+    data && (timed || byTime) && 'readWithValues',
+    data && (timed || byTime) && 'timeColumn',
     kept && 'thin',
-    'checkSparsity',
+    data && 'checkSparsity',
+    growth && 'forecastGrowth',
     split && 'split',
     (fit || ranker) && 'fit',
-    evaluate && 'evaluateModel',
+    (evaluate || lists) && 'evaluateModel',
     asked && 'recommend',
   ]);
   const said = (value: object) => {
@@ -161,23 +210,34 @@ export function sameScript(done: Done): string {
     seeded({ method: 'ranking', ...ranker } as Seeded),
     split ? 'parts.times.train' : 'values',
   );
-  const query = user === undefined ? { likes } : { user };
-  const list = { n, explain: true, ...(hidden.length > 0 && { exclude: hidden }) };
+  const grown = (options: string) => (byTime ? options.replace(/ \}$/, ', times: timed.values }') : options);
+  const query = {
+    ...(user === undefined ? { likes } : { user }),
+    ...(hidden.length > 0 && { exclude: hidden }),
+  };
+  const filter = file !== undefined && itemInfo === undefined ? done.filter : undefined;
+  const list = { n, explain: true, filter };
   return present([
     `import { ${names.join(', ')} } from ${PACKAGE};`,
     '',
+    file !== undefined && `const model = await loadModel(${JSON.stringify(file)});`,
     itemInfo !== undefined &&
       `// Only the command line reads a table about the items, here ${JSON.stringify(itemInfo)}.`,
-    timed
+    data && timed
       ? `const { graph, values } = await readWithValues(${JSON.stringify(source)}, ${said(read)}, ${times});`
-      : `const { graph } = await readGraph(${JSON.stringify(source)}, ${said(read)});`,
+      : data && `const { graph } = await readGraph(${JSON.stringify(source)}, ${said(read)});`,
     kept && `const part = thin(graph, ${seeded(kept)});`,
-    `const { verdict } = await checkSparsity(${graph}, ${said({ seed })});`,
+    data && `const { verdict } = await checkSparsity(${graph}, ${said({ seed })});`,
+    byTime &&
+      `const timed = await readWithValues(${JSON.stringify(source)}, ${said(read)}, timeColumn(${JSON.stringify(growth.time)}));`,
+    growth &&
+      `const growth = await forecastGrowth(${byTime ? 'timed.graph' : graph}, ${grown(seeded({ ...growth, time: undefined, draws: 0 } as Seeded))});`,
     split && `const parts = split(${graph}, ${withTimes(seeded(split), 'values')});`,
     fit && `const { model } = await fit(${fitted}, ${seeded(fit)});`,
     evaluate && `const evaluation = await evaluateModel(model, parts, ${seeded(evaluate)});`,
     ranker && `const { model: ranker } = await fit(${fitted}, ${ranking});`,
+    lists && `const lists = await evaluateModel(ranker, parts, ${said({ n: lists, draws: 0, seed })});`,
     asked &&
-      `const list = await recommend(${done.by === 'recommend' ? 'ranker' : 'model'}, ${said(query)}, ${said(list)});`,
+      `const list = await recommend(${file === undefined && done.by === 'recommend' ? 'ranker' : 'model'}, ${said(query)}, ${said(list)});`,
   ]).join('\n');
 }
