@@ -12,7 +12,7 @@ const DAY = 86_400_000;
 const NAMED: Readonly<Record<string, number>> = { week: 7, month: 30.4375, quarter: 91.3125, year: 365.25 };
 const MOST_DAYS = 36_525;
 /** Past periods that are averaged, at most. */
-const PERIODS = 4;
+export const MOST_PERIODS = 4;
 
 /** The growth of the users in the next period, by the data. */
 export interface NextPeriod {
@@ -53,7 +53,7 @@ export function nextPeriod(graph: BipartiteGraph, times: Float64Array, period: s
   }
   // New users in thirds of periods, the latest first. If there is only one past period, the thirds show how much the
   // numbers vary.
-  const thirds = new Array<number>(3 * Math.min(PERIODS, whole - 1)).fill(0);
+  const thirds = new Array<number>(3 * Math.min(MOST_PERIODS, whole - 1)).fill(0);
   for (const time of first) {
     const back = Math.floor((3 * (end - time)) / length);
     if (back < thirds.length) thirds[back]++;

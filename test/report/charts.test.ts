@@ -1,9 +1,12 @@
 import { Resvg } from '@resvg/resvg-js';
 import { describe, expect, it } from 'vitest';
+import type { SideForecast } from '../../src/forecast/forecast.js';
 import { randomStream } from '../../src/math/random.js';
+import { boundChart } from '../../src/report/charts/bound.js';
 import { drawChart } from '../../src/report/charts/chart.js';
 import { degreesChart } from '../../src/report/charts/degrees.js';
 import { densityChart } from '../../src/report/charts/density.js';
+import { growthChart } from '../../src/report/charts/growth.js';
 import { escapeXml, INK } from '../../src/report/charts/ink.js';
 import { rankingChart } from '../../src/report/charts/ranking.js';
 import { splitChart } from '../../src/report/charts/split.js';
@@ -50,6 +53,41 @@ describe('charts', () => {
     expect(long.left).toBeGreaterThan(7 * 'of subscriber households'.length);
     expect(long.across).toBeGreaterThan(2 * 7 * '20 % of recommended dependencies'.length);
     expect(room('users', 'items').left).toBeLessThan(long.left);
+  });
+
+  it('has a name for the whole and none for groups, which have no role that could be named', () => {
+    for (const chart of [density, degrees]) {
+      expect(chart).toMatch(/<svg [^>]*role="img"/);
+      expect(chart).not.toContain('aria-label');
+    }
+  });
+
+  it('the progress of a fit leaves room for the labels of its axis, however long', () => {
+    const room = (bound: number) => {
+      const { plot } = boundChart(Array.from({ length: 8 }, (_, at) => [at, 2 * bound - at * (bound / 8)]));
+      return (plot as { marginLeft: number }).marginLeft;
+    };
+    // Digits are 8 pixels wide, and end 9 pixels before the axis.
+    expect(room(-3_881_000)).toBeGreaterThan(9 + 8 * '−3,881,000'.length);
+    expect(room(-2_138_810_000)).toBeGreaterThan(9 + 8 * '−2,138,810,000'.length);
+  });
+
+  it('the names of the curves of growth begin with their strokes', () => {
+    const point = (times: number) => ({ times, mean: 100 * times, low: 90 * times, high: 110 * times });
+    const curve = [1, 2, 5].map((times) => ({
+      ...point(times),
+      estimators: { chao2: point(times + 1), power: point(times), model: point(times) },
+    }));
+    const drawn = drawChart(document, growthChart('items', { curve } as unknown as SideForecast));
+    const names = [...drawn.matchAll(/>([^<]*(?:forecast|bound|draws)[^<]*)<\/text>/g)].map(
+      ([, name]) => name,
+    );
+    expect(names.slice(1).sort()).toEqual([
+      '- - draws from the model',
+      '··· Chao2: lower bound, estimated',
+      '– – power law: upper bound',
+      '— forecast',
+    ]);
   });
 
   it('each panel of the leaderboard has the scale of its own figures', () => {

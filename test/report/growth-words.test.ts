@@ -7,10 +7,12 @@ import { renderAuditPage } from '../../src/report/pages/audit.js';
 import { auditText } from '../../src/report/terminal/audit.js';
 import { auditWords, CHECK_COLUMNS, decisionWords } from '../../src/report/words/audit.js';
 import {
+  assumedNextWords,
   backtestWords,
   discoveryWords,
   forecastAnswer,
   modelLeftOutWords,
+  nextWords,
   timeWords,
 } from '../../src/report/words/forecast.js';
 import { sideNames } from '../../src/text/sides.js';
@@ -89,6 +91,26 @@ describe('the words of a forecast', () => {
     expect(discoveryWords(ending(1e30), 'items', names)).toMatch(
       /do not show how many products there are in all/,
     );
+  });
+
+  it('say which periods the growth of the next one is taken from', () => {
+    const users = { mean: 6038, low: 5600, high: 6500 };
+    const said = (past: readonly number[]) =>
+      nextWords(
+        {
+          ...found,
+          next: { period: 'quarter', days: 91, from: Date.UTC(2024, 4, 1), past, users, times: 1 },
+        },
+        names,
+      ).join();
+    expect(said([6038])).toMatch(
+      /today’s 233\. The forecast is the number of the last quarter, 6,038; the first quarter of the data does not count, as everybody is new in it\.$/,
+    );
+    expect(said([5, 7])).toMatch(
+      /In the last 2 quarters there were 5 and 7; the forecast is the average of these 2; the first quarter /,
+    );
+    expect(said([5, 7, 8, 8])).toMatch(/there were 5, 7, 8 and 8; the forecast is the average of these 4\.$/);
+    whole([assumedNextWords(names)]);
   });
 
   it('say whether growth was exchangeable', () => {

@@ -1,5 +1,7 @@
 import { otherSide, SIDES } from '../../graph/graph.js';
 import {
+  assumedNextWords,
+  BRACKET_WORDS,
   backtestWords,
   discoveryWords,
   forecastAnswer,
@@ -45,7 +47,8 @@ export default function Growth() {
 
 /** The period or the multiple, and the column of times. */
 function Ask() {
-  const { users } = opened.value!.names;
+  const { names } = opened.value!;
+  const { users } = names;
   const { time } = settings.value;
   const columns = preview.value?.names ?? [];
   const byTime = time !== undefined;
@@ -71,7 +74,7 @@ function Ask() {
           choices={choices}
           about={
             byTime
-              ? `A month, quarter or year is assumed to bring as many new ${users.many} as the last four did on average, or the last few if the data are shorter.`
+              ? assumedNextWords(names)
               : 'With a column of times, the next month or quarter can be asked for.'
           }
           onChange={(value) => change({ growth: value })}
@@ -142,6 +145,7 @@ function Found({ forecast: { found, multigraph } }: { readonly forecast: Forecas
           />
         ))}
       </div>
+      <p class="quiet">{BRACKET_WORDS}</p>
       <p class="buttons">
         <Button
           onClick={async () => {

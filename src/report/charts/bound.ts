@@ -10,13 +10,14 @@ export function boundChart(bounds: readonly (readonly [number, number])[]): Char
   const shown = bounds.length > 6 ? bounds.slice(Math.min(3, bounds.length - 4)) : bounds;
   const [, first] = bounds[0] ?? [0, 0];
   const [iteration, last] = bounds.at(-1) ?? [0, 0];
+  const longest = Math.max(...shown.map(([, bound]) => grouped(bound).length), 0);
   return {
     title: 'Progress of the fit',
     subtitle: 'The bound rises until the fit converges.',
     description: `The bound rose from ${grouped(first)} to ${grouped(last)} by iteration ${grouped(iteration)}.`,
     height: 240,
     plot: {
-      marginLeft: 84,
+      marginLeft: Math.max(84, 18 + 8.5 * longest),
       x: across('iteration', { nice: true }),
       y: upward('bound', { ticks: 4, tickFormat: (value: number) => grouped(value) }),
       marks: [

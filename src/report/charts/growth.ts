@@ -37,9 +37,9 @@ export function growthChart(
       return found ? [{ times, value: found.mean }] : times === 1 ? [{ times, value: curve[0].mean }] : [];
     });
   const others = [
-    { name: 'chao2', label: 'Chao2: at least', dash: '2,4', ink: INK.muted.light },
-    { name: 'power', label: 'power law: at most', dash: '8,4', ink: INK.muted.light },
-    { name: 'model', label: 'draws from the model', dash: '4,3', ink: INK.sparse.light },
+    { name: 'chao2', label: '··· Chao2: lower bound, estimated', dash: '2,4', ink: INK.muted.light },
+    { name: 'power', label: '– – power law: upper bound', dash: '8,4', ink: INK.muted.light },
+    { name: 'model', label: '- - draws from the model', dash: '4,3', ink: INK.sparse.light },
   ] as const;
   const drawn = others.filter(({ name }) => line(name).length > 1);
   return {
@@ -63,7 +63,7 @@ export function growthChart(
         ),
         Plot.line(curve, { x: 'times', y: 'mean', stroke: ink, strokeWidth: 2.2 }),
         Plot.dot([curve[0]], { x: 'times', y: 'mean', r: 3.2, fill: ink }),
-        ...[{ label: 'forecast', ink }, ...drawn].map((one, row) =>
+        ...[{ label: '— forecast', ink }, ...drawn].map((one, row) =>
           cornerName(one.label, one.ink, { frameAnchor: 'top-left', dx: 8, dy: 4, row }),
         ),
       ],

@@ -8,6 +8,7 @@ import { capital, present, sourceName } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { VERSION } from '../../version.js';
 import {
+  BRACKET_WORDS,
   backtestWords,
   discoveryWords,
   estimatorTitle,
@@ -36,8 +37,7 @@ const TERMS: Glossary = {
     'Low-degree model: The degree distribution of the model, fitted to the vertices with at most seven edges. New vertices will have few edges, so only low degrees tell how many there will be. On thinned data this estimator was the most accurate (docs/forecast.md).',
   backtest:
     'Back-test: The data are thinned at random, and the forecast from the thinned data is compared with all data. If the back-test fails, there is no forecast.',
-  bracket:
-    'Bracket: Chao2 is a lower bound. The power law assumes that the present growth never slows down. The truth usually lies between them.',
+  bracket: `Bracket: ${BRACKET_WORDS}`,
 };
 
 export function renderForecastPage(page: ForecastPage): string {

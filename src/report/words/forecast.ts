@@ -3,7 +3,7 @@
 import type { TimeTest } from '../../forecast/by-time.js';
 import { ESTIMATORS } from '../../forecast/estimators.js';
 import type { ForecastEstimator, GrowthForecast } from '../../forecast/forecast.js';
-import type { NextPeriod } from '../../forecast/next-period.js';
+import { MOST_PERIODS, type NextPeriod } from '../../forecast/next-period.js';
 import type { Foreseen } from '../../forecast/project.js';
 import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
 import { FORECAST } from '../../options/commands/forecast.js';
@@ -42,13 +42,27 @@ export function nextWords({ next, observed }: GrowthForecast, names: SideNames):
   const { past, users } = next;
   const title = periodTitle(next);
   const after = new Date(next.from).toISOString().slice(0, 10);
-  const before = past.length === 1 ? `the last ${title}` : `the last ${past.length} ${plural(title)}`;
+  const used =
+    past.length === 1
+      ? `The forecast is the number of the last ${title}, ${grouped(past[0])}`
+      : `In the last ${past.length} ${plural(title)} there were ${list(past.map((count) => grouped(count)))}; the forecast is the average of these ${past.length}`;
+  const first =
+    past.length === MOST_PERIODS
+      ? ''
+      : `; the first ${title} of the data does not count, as everybody is new in it`;
   return [
     `In the ${title} after ${after}, ${foreseenWords(users)} new ${names.users.many} are expected, ` +
-      `in addition to today’s ${grouped(observed.users)}. In ${before} there were ${list(past.map((count) => grouped(count)))}` +
-      `${past.length === 1 ? '' : `; the forecast is the average of these ${past.length}`}.`,
+      `in addition to today’s ${grouped(observed.users)}. ${used}${first}.`,
   ];
 }
+
+/** What a period is assumed to bring, before it is asked for. */
+export function assumedNextWords({ users }: SideNames): string {
+  return `A month, quarter or year is assumed to bring as many new ${users.many} as the last ${MOST_PERIODS} did on average, or fewer if the data are shorter. The first one of the data does not count, as everybody is new in it.`;
+}
+
+export const BRACKET_WORDS =
+  'Chao2 estimates a lower bound; its own error can put it above the forecast. The power law assumes that the present growth never slows down. The truth usually lies between them.';
 
 /** '91 days' stays; 'quarter' becomes 'quarters'. */
 function plural(title: string): string {
