@@ -76,7 +76,7 @@ export function declareCommand<N extends CommandName, Given extends readonly unk
     for (const [argument, meaning] of Object.entries(takes)) command.argument(argument, meaning);
     addOptions(command, level);
     EXAMPLES.set(command, examples);
-    const heading = examples.length === 1 ? 'Example' : 'Examples';
+    const heading = `${examples.length === 1 ? 'Example' : 'Examples'} (graphex stands for npx graphex)`;
     command.addHelpText('after', `\n${heading}:\n${examples.map((e) => `  ${e}`).join('\n')}`);
     if (more !== undefined) command.addHelpText('after', more);
     command.action((...given) =>
@@ -104,7 +104,7 @@ function addOptions(command: Command, level: HelpLevel): void {
   if (version) command.version(version, '-V, --version', 'show the version');
   for (const option of command.options)
     if (option.long === '--version') every(option).hideHelp(level === 'common');
-  command.showHelpAfterError(`(graphex ${command.name()} --help shows the options and an example)`);
+  command.showHelpAfterError(`(npx graphex ${command.name()} --help shows the options and an example)`);
 }
 
 function partsOf(command: Command): Readonly<Record<string, Declaration>> {

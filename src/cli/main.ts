@@ -87,7 +87,7 @@ export async function createProgram(
     .exitOverride()
     // Messages repeat what was typed.
     .configureOutput({ writeOut: onHelp, writeErr: (text) => process.stderr.write(lines(text)) })
-    .showHelpAfterError('(graphex --help lists the commands)');
+    .showHelpAfterError('(npx graphex --help lists the commands)');
   const loaded = await Promise.all(loadersFor(asked).map((load) => load()));
   for (const { register } of loaded) register(program, level);
   return program;

@@ -19,6 +19,6 @@ export async function refuseRanks(command: string, source?: string): Promise<voi
   throw new InputError(
     source === undefined
       ? `graphex ${command}: ${started}; run it once, without the launcher`
-      : `${source}: ${started}; run graphex partition ${source} -o shards once, then fit shards`,
+      : `${source}: ${started}; run npx graphex partition ${source} -o shards once, then fit shards`,
   );
 }

@@ -4,8 +4,11 @@ import type { ValueColumn } from '../ingest/intake/value-column.js';
 import type { ReadOptions, ReadResult } from '../ingest/options.js';
 import { readAccepted, readWithValues } from '../ingest/read.js';
 import { expandSources, sourceTitle } from '../ingest/sources.js';
+import { toArguments } from '../options/arguments.js';
 import { asFlag } from '../options/as-flag.js';
+import type { OptionsOf } from '../options/declare.js';
 import { option, optionError } from '../options/error.js';
+import { READ } from '../options/shared.js';
 import { readingCautions } from '../report/words/reading.js';
 import type { CommandContext } from './command.js';
 
@@ -20,6 +23,11 @@ export interface DataArgument {
 
 export async function dataArgument(given: readonly string[]): Promise<DataArgument> {
   return { given, sources: await expandSources(given), title: sourceTitle(given) };
+}
+
+/** The arguments with which another command reads the same data. */
+export function againArguments({ given }: DataArgument, read: OptionsOf<typeof READ>): readonly string[] {
+  return [...given, ...toArguments(READ, read)];
 }
 
 /** The fields of the document of --json on what was read. */

@@ -64,7 +64,7 @@ async function popularItems(
     answer = await jsonOf(response);
   } catch {
     throwIfAborted(signal);
-    throw new InputError(`${url}: no server answers there; check the address, or start graphex serve`);
+    throw new InputError(`${url}: no server answers there; check the address, or start npx graphex serve`);
   }
   // Anything may answer at the address.
   const { items, detail } = (answer ?? {}) as { items?: unknown; detail?: unknown };

@@ -1,4 +1,4 @@
-// Turns options back into the arguments of a command.
+// Turns options back into the arguments of a command, and arguments into a line for a shell.
 
 import { short } from './check-options.js';
 import type { AnyOption, Declaration } from './declare.js';
@@ -49,4 +49,14 @@ function spelled(option: AnyOption, value: unknown): string {
   if (typeof value === 'number') return short(value);
   const spell = 'spell' in option ? option.spell : undefined;
   return spell ? spell(String(value)) : String(value);
+}
+
+/** An invocation as the README writes it, with every argument as a shell takes it. */
+export function command(args: readonly string[]): string {
+  return ['npx', 'graphex', ...args.map(shellArgument)].join(' ');
+}
+
+/** An argument as a shell takes it. */
+export function shellArgument(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

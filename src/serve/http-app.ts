@@ -263,7 +263,7 @@ function noModel({ withModel }: AppOptions): Problem {
     ? new Problem('no-model', 'no model is ready yet', { retryAfter: 1 })
     : new Problem(
         'no-model',
-        'the server was started without a model; start it with one: graphex serve MODEL',
+        'the server was started without a model; start it with one: npx graphex serve MODEL',
       );
 }
 

@@ -97,7 +97,7 @@ const STYLE = `body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:3r
 export function plainPage(served: boolean): ServedPage {
   const what = served
     ? 'This server answers from a model: recommendations, rankings and explanations over HTTP.'
-    : 'This server has no model: start it with one, graphex serve MODEL.';
+    : 'This server has no model: start it with one, npx graphex serve MODEL.';
   const body = html`<h1>graphex</h1>
 <p>${what}</p>
 <ul><li><a href="/docs">Endpoints, with examples, fields and limits</a></li>

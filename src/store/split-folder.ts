@@ -218,7 +218,7 @@ async function readSplitDocument(folder: string): Promise<SplitDocument> {
       (await isFile(join(folder, PARTITION_FILE)))
         ? `${folder}: this is a folder of shards, not a split; split it first`
         : (await isFoldsFolder(folder))
-          ? `${folder}: this is a folder of folds; give one of them, as in ${join(folder, 'fold-1')}, or study all with graphex study`
+          ? `${folder}: this is a folder of folds; give one of them, as in ${join(folder, 'fold-1')}, or study all with npx graphex study`
           : `${folder}: there is no ${SPLIT_FILE} in it; give the folder of a split`,
     );
   }

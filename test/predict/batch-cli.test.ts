@@ -206,7 +206,7 @@ describe('what is wrong in a batch', () => {
     );
     expect(stderr).toMatch(/no liked item is known to the model, so 1 user \(cleo\) gets popular items\n/);
     expect(stderr).toMatch(/1 row repeats an earlier row and was ignored: ann\n/);
-    expect(stdout).toMatch(/for 2 users, 1 row skipped\nNext: graphex serve .*\n$/);
+    expect(stdout).toMatch(/for 2 users, 1 row skipped\nNext: npx graphex serve .*\n$/);
   });
 });
 

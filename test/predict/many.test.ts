@@ -114,7 +114,7 @@ describe('graphex recommend --all-users', () => {
         0,
         `wrote ${at(name)}: ${(3 * count).toLocaleString('en-US')} rows for ${count} users`,
       ]);
-      expect(next.join('\n')).toMatch(/^Next: graphex serve/);
+      expect(next.join('\n')).toMatch(/^Next: npx graphex serve/);
       for (const role of ['rank', 'score'] as const) {
         const { graph: lists, values } = await readWithValues(
           at(name),

@@ -79,7 +79,7 @@ describe('study --item-info', () => {
       at('new'),
     ];
     const parted = await graphex(...made);
-    expect(parted.stdout).toContain(`Next: graphex study ${at('new')} --item-info TABLE -o report`);
+    expect(parted.stdout).toContain(`Next: npx graphex study ${at('new')} --item-info TABLE -o report`);
     const about = ['--item-info', at('items.csv')];
     const studied = await graphex('study', at('new'), ...about, ...QUICK, '-o', at('newly'), '--json');
     expect(studied.status, studied.stderr).toBe(0);

@@ -10,6 +10,9 @@ import type { BipartiteGraph } from '../../graph/graph.js';
 import { timeColumn } from '../../ingest/intake/value-column.js';
 import type { ReadOptions } from '../../ingest/options.js';
 import { option, optionError } from '../../options/error.js';
+import { toArguments } from '../../options/arguments.js';
+import { SPLIT_TABLES } from '../../options/commands/evaluate.js';
+import { READ_TABLES } from '../../options/shared.js';
 import { renderAuditPage } from '../../report/pages/audit.js';
 import { auditText } from '../../report/terminal/audit.js';
 import { auditWords } from '../../report/words/audit.js';
@@ -54,10 +57,10 @@ export const register = declareCommand(
     await pause(signal);
     const next =
       audit.verdict === 'broken'
-        ? ['split', 'DATA', '-o split']
+        ? ['split', 'DATA', '-o', 'split']
         : folder === undefined
-          ? ['evaluate', `--train ${tables.train}`, `--test ${tables.test}`]
-          : ['fit', folder, '-o model.safetensors'];
+          ? ['evaluate', ...toArguments(SPLIT_TABLES, tables), ...toArguments(READ_TABLES, reader)]
+          : ['fit', folder, '-o', 'model.safetensors'];
     const said = auditWords(audit, names);
     const page = () => renderAuditPage({ source, audit, decision, names, seed });
     const written = output === undefined ? [] : await writeTexts(output, { 'audit.html': page() }, { force });

@@ -25,7 +25,7 @@ import { VERSION } from '../../version.js';
 import { type CommandContext, declareCommand, pause } from '../command.js';
 import { posteriorFor } from '../model-source.js';
 import { checkOutputs } from '../outputs.js';
-import { dataArgument, dataJson, readData, refuseReading } from '../read-data.js';
+import { againArguments, dataArgument, dataJson, readData, refuseReading } from '../read-data.js';
 
 type Values = OptionsOf<typeof COMMANDS.check.own>;
 
@@ -67,7 +67,7 @@ export const register = declareCommand(
         ...(evidence ? { evidence } : {}),
         written,
       },
-      text: checkText(source, check, looked.reading, written, evidence),
+      text: checkText(source, againArguments(data, reader), check, looked.reading, written, evidence),
     };
   },
 );

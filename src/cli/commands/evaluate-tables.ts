@@ -68,7 +68,7 @@ export async function runEvaluateTables(
     folder === undefined ? await readTables(flags, reader, context) : await loadSplit(folder, reading);
   if ('method' in parts && parts.method === 'new-items') {
     throw new InputError(
-      `${folder}: this split holds out items, which are ranked alone and at one length; leave out --protocol, --metrics and --recommendations, as in graphex evaluate MODEL ${folder}`,
+      `${folder}: this split holds out items, which are ranked alone and at one length; leave out --protocol, --metrics and --recommendations, as in npx graphex evaluate MODEL ${folder}`,
     );
   }
   const names = parts.train.names ?? USERS_AND_ITEMS;

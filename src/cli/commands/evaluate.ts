@@ -183,7 +183,7 @@ async function evaluateByShard(
   const split = parts ? undefined : await loadSplit(folder, task);
   if (split && split.method !== 'pq') {
     throw new InputError(
-      `${folder}: it holds out edges of users that the model knows, which needs the model in one file: graphex merge ${opened.byShard!.folder} -o model.safetensors`,
+      `${folder}: it holds out edges of users that the model knows, which needs the model in one file: npx graphex merge ${opened.byShard!.folder} -o model.safetensors`,
     );
   }
   const assignment = parts ? { ids: parts.userIds, drawn: parts.userDrawn } : split!.assignment.users;

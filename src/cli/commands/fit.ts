@@ -71,10 +71,10 @@ async function run(typed: TypedOptions<'fit'>, given: readonly string[], context
   const { sources } = await dataArgument(given);
   const { own: values, options: fitting, read: reader } = typed;
   if (values.memory !== undefined) {
-    throw optionError`${option('memory')} is for partitioned data; run graphex partition ${given[0]} -o shards first, then fit shards`;
+    throw optionError`${option('memory')} is for partitioned data; run npx graphex partition ${given[0]} -o shards first, then fit shards`;
   }
   if (values.byShard) {
-    throw optionError`${option('byShard')} is for partitioned data; leave it out, or run graphex partition ${given[0]} -o shards first, then fit shards`;
+    throw optionError`${option('byShard')} is for partitioned data; leave it out, or run npx graphex partition ${given[0]} -o shards first, then fit shards`;
   }
   const { itemInfo, userInfo } = values;
   const output = values.output!;
@@ -99,7 +99,7 @@ async function run(typed: TypedOptions<'fit'>, given: readonly string[], context
   const report = (result: FitResult, described: Model, evidence?: SparsityEvidence, previous?: Model) => {
     const names = graph.names ?? USERS_AND_ITEMS;
     // After a fit to the training part of a split: evaluate. After a fit to data: recommend.
-    const next = read ? ['recommend', output, '--user ID'] : ['evaluate', output, given[0]];
+    const next = read ? ['recommend', output, '--user', 'ID'] : ['evaluate', output, given[0]];
     return {
       json: { ...fitJson(result, evidence, read), ...infoJson(about, described) },
       text: fitText(result, evidence, read, output, previous, next, infoText(about, names, described)),

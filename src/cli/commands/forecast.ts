@@ -14,7 +14,7 @@ import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { declareCommand, pause } from '../command.js';
 import { posteriorFor } from '../model-source.js';
 import { checkOutputs } from '../outputs.js';
-import { type DataArgument, dataArgument, dataJson, readData } from '../read-data.js';
+import { againArguments, type DataArgument, dataArgument, dataJson, readData } from '../read-data.js';
 
 const REPORT_FILES = ['users.svg', 'items.svg', 'forecast.html'] as const;
 
@@ -57,7 +57,7 @@ export const register = declareCommand(
       output === undefined ? [] : await writeReport(output, force, source, result, found, names, seed);
     return {
       json: forecastJson(data, result, found, names, written),
-      text: forecastText(source, result, found, names, written, all),
+      text: forecastText(source, againArguments(data, reader), result, found, names, written, all),
     };
   },
 );

@@ -47,7 +47,7 @@ export const register = declareCommand(
         state: modelState(model),
         output,
       },
-      text: `wrote ${output}: ${many(users.count, names.users)} of ${many(parts.shards.length, 'shard')}, ${many(items.count, names.items)}\n${nextLine('recommend', output, '--user ID')}`,
+      text: `wrote ${output}: ${many(users.count, names.users)} of ${many(parts.shards.length, 'shard')}, ${many(items.count, names.items)}\n${nextLine('recommend', output, '--user', 'ID')}`,
     };
   },
 );

@@ -58,6 +58,6 @@ function words(result: Partition, guess: Partition['guess'], output: string): st
         `In a shard, ${names.items.many} have ${short(each)} edges on average. Below ${FEW_EDGES}, fewer --shards make a fit faster.`,
       ),
     `wrote ${output}`,
-    nextLine('fit', output, '-o model.safetensors'),
+    nextLine('fit', output, '-o', 'model.safetensors'),
   ]).join('\n');
 }

@@ -293,6 +293,6 @@ async function listsToOutput(
       repeatedRows: found.repeated?.rows ?? 0,
       unknownItems: found.unknownItems,
     },
-    text: `wrote ${output}: ${many(rows, 'row')} for ${many(total, users)}${skipped.length > 0 ? `, ${list(skipped)} skipped` : ''}\n${byShard ? nextLine('merge', path, '-o model.safetensors') : nextLine('serve', path)}`,
+    text: `wrote ${output}: ${many(rows, 'row')} for ${many(total, users)}${skipped.length > 0 ? `, ${list(skipped)} skipped` : ''}\n${byShard ? nextLine('merge', path, '-o', 'model.safetensors') : nextLine('serve', path)}`,
   };
 }

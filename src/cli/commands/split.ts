@@ -82,8 +82,8 @@ export const register = declareCommand(
         splitText(splitSummary(parts, bias, dropped)),
         `wrote ${output}`,
         parts.method === 'new-items'
-          ? nextLine('study', output, '--item-info TABLE -o report')
-          : nextLine('fit', output, '-o model.safetensors'),
+          ? nextLine('study', output, '--item-info', 'TABLE', '-o', 'report')
+          : nextLine('fit', output, '-o', 'model.safetensors'),
       ].join('\n'),
     };
   },
@@ -129,7 +129,7 @@ function foldsOutput(
       '',
       foldsText(splits),
       `wrote ${about.output}`,
-      nextLine('study', about.output, '-o report'),
+      nextLine('study', about.output, '-o', 'report'),
     ].join('\n'),
   };
 }
@@ -170,7 +170,7 @@ async function runSplitParts(
         edges: { train: train.edges, foldIn: foldIn.edges, test: test.edges },
       }),
       `wrote ${output}, in ${many(parts.shards.length, 'shard')}`,
-      nextLine('fit', output, '-o model.safetensors'),
+      nextLine('fit', output, '-o', 'model.safetensors'),
     ].join('\n'),
   };
 }

@@ -237,7 +237,7 @@ async function planFromReceipt(
     throw optionError`${path}: that study wrote bad rows to a file; name a file for them now with ${option('rejects')}, because a receipt holds no output paths`;
   }
   const { data, titles, itemInfo } = before;
-  const advice = `give the place of the data, as in graphex study DATA --from ${path}`;
+  const advice = `give the place of the data, as in npx graphex study DATA --from ${path}`;
   return {
     data: await dataArgument(
       typed.length > 0 ? typed : data.map((source) => findSource(path, source, advice)),

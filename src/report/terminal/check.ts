@@ -14,6 +14,7 @@ const SHOWN_LEVELS = [0.05, 0.1, 0.2, 0.5, 1];
 
 export function checkText(
   source: string,
+  data: readonly string[],
   check: SparsityCheck,
   reading: string,
   written: readonly string[],
@@ -49,7 +50,7 @@ export function checkText(
     evidence && wrap(evidenceWords(evidence)),
     present([
       written.length > 0 && `wrote ${written.join(', ')}`,
-      nextLine('fit', source, '-o model.safetensors'),
+      nextLine('fit', ...data, '-o', 'model.safetensors'),
     ]).join('\n'),
   ]);
 }

@@ -91,7 +91,7 @@ export function fitText(
   read: ReadResult | undefined,
   output: string,
   previous?: Model,
-  next: readonly string[] = ['recommend', output, '--user ID'],
+  next: readonly string[] = ['recommend', output, '--user', 'ID'],
   about: readonly string[] = [],
 ): string {
   const { model, countChoice, chosenFeatures, posterior, from } = result;

@@ -21,6 +21,7 @@ import { nextLine, paragraphs, textTable, wrapAll } from './text-table.js';
 
 export function forecastText(
   source: string,
+  data: readonly string[],
   result: ReadResult,
   found: GrowthForecast,
   names: SideNames,
@@ -42,7 +43,8 @@ export function forecastText(
     ]),
     ...SIDES.map((side) => curveTable(found, side, names, all)),
     wrapAll([!all && '--all shows the other estimators.', modelLeftOutWords(found)]),
-    written.length > 0 && `wrote ${written.join(', ')}\n${nextLine('fit', source, '-o model.safetensors')}`,
+    written.length > 0 &&
+      `wrote ${written.join(', ')}\n${nextLine('fit', ...data, '-o', 'model.safetensors')}`,
   ]);
 }
 

@@ -1,5 +1,6 @@
 // Columns and paragraphs for a terminal of 80 columns.
 
+import { command } from '../../options/arguments.js';
 import { type Absent, present } from '../../text/phrases.js';
 import { oneLine } from '../../text/untrusted.js';
 
@@ -92,5 +93,5 @@ export function wrapAll(texts: readonly (string | Absent)[]): string {
 
 /** The command to run next, as the last line of an answer. */
 export function nextLine(...args: readonly string[]): string {
-  return `Next: graphex ${args.join(' ')}`;
+  return `Next: ${command(args)}`;
 }

@@ -4,13 +4,13 @@ import { ATTRIBUTE_BASELINES, type AttributeBaseline } from '../../evaluate/base
 import type { AttributeComparisons, RankingComparison } from '../../evaluate/compare-rankings.js';
 import type { Evaluation, NoPredictiveCheck } from '../../evaluate/evaluate.js';
 import type { PredictiveCheck, Statistic } from '../../evaluate/predictive.js';
+import { command } from '../../options/arguments.js';
 import { type WriteOption, withArgument } from '../../options/error.js';
 import type { SplitMethod } from '../../options/names.js';
 import { metricPhrase, statisticPhrase } from '../../text/figures.js';
 import { fixed, percent, signedFixed } from '../../text/numbers.js';
 import { article, described, list, many, present } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
-import { command } from './next-commands.js';
 
 const NO_CHECK: Readonly<Record<NoPredictiveCheck, string>> = {
   'no-draws': 'no draws were requested',

@@ -1,6 +1,6 @@
 // Commands that continue a study. They contain its data and options, so they can be copied and run.
 
-import { toArguments } from '../../options/arguments.js';
+import { command, toArguments } from '../../options/arguments.js';
 import { FIT, METHOD, METHODS } from '../../options/commands/fit.js';
 import { FORECAST } from '../../options/commands/forecast.js';
 import { STUDY, STUDY_COMMAND } from '../../options/commands/study.js';
@@ -124,16 +124,6 @@ export function forecastCommand(receipt: StudyReceipt): string {
     '-o',
     'forecast',
   ]);
-}
-
-/** An invocation as the README writes it, with every argument as a shell takes it. */
-export function command(args: readonly string[]): string {
-  return ['npx', 'graphex', ...args.map(shellArgument)].join(' ');
-}
-
-/** An argument as a shell takes it. */
-export function shellArgument(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** What a fit takes: the data of the study; of folds the first, because a fit takes one split. */

@@ -1,6 +1,6 @@
 // The commands and the lines of JavaScript that give the same numbers as the page.
 
-import { toArguments } from '../../options/arguments.js';
+import { command, shellArgument, toArguments } from '../../options/arguments.js';
 import { CHECK } from '../../options/commands/check.js';
 import { EVALUATE } from '../../options/commands/evaluate.js';
 import { FIT_COMMAND, METHOD, METHODS } from '../../options/commands/fit.js';
@@ -9,7 +9,6 @@ import { RECOMMEND, RECOMMEND_COMMAND } from '../../options/commands/recommend.j
 import { SPLIT, SPLIT_COMMAND } from '../../options/commands/split.js';
 import { READ, SIDE_INFO } from '../../options/shared.js';
 import { present } from '../../text/phrases.js';
-import { command, shellArgument } from './next-commands.js';
 import type { Purpose } from './page.js';
 
 /** A step with a seed of its own. */

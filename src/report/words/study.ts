@@ -1,5 +1,6 @@
 // A study's numbers in plain words. If a method of ours loses, the sentences say so.
 
+import { command } from '../../options/arguments.js';
 import { decideRanking, type RankingDecision } from '../../study/best-method.js';
 import { type ModelKind, modelsOf } from '../../study/options.js';
 import type { StudyResults, TooLittle } from '../../study/results.js';
@@ -7,7 +8,7 @@ import { decidePrediction } from '../../study/verdict.js';
 import { described, many, present } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { recommendSteps } from './advice.js';
-import { command, fitCommand, forecastCommand, studyCommand } from './next-commands.js';
+import { fitCommand, forecastCommand, studyCommand } from './next-commands.js';
 import { predictionVerdict } from './prediction.js';
 import { rankingVerdict } from './ranking.js';
 import { evidenceWords, sparsityWords } from './sparsity.js';
