@@ -7,7 +7,8 @@ import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { withDefaults } from '../options/check-options.js';
 import { AUDIT } from '../options/commands/audit.js';
-import { type OptionsOf, value } from '../options/declare.js';
+import { type OptionsOf, oneOf, value } from '../options/declare.js';
+import { SPLIT_METHODS, type SplitMethod } from '../options/names.js';
 import { TASK } from '../options/shared.js';
 import { createTurns } from '../parallel/turns.js';
 import type { TaskOptions } from '../progress.js';
@@ -34,6 +35,8 @@ const GIVEN = {
   times: value<PartTimes>('object', 'the times of the edges of each part'),
   /** The random assignment of a split that keeps it, as `split` gives. */
   assignment: value<BySide<Assignment>>('object', 'the random assignment of a split that keeps it'),
+  /** How the split was made, if that is known: figures that follow from it are no faults. */
+  method: oneOf(SPLIT_METHODS, { meaning: 'how the split was made, if that is known' }),
 };
 
 /** What is checked; declared in options/commands/audit.ts. */
@@ -45,6 +48,8 @@ export interface SplitAudit {
   /** The worst verdict of all checks. */
   readonly verdict: AuditVerdict;
   readonly parts: Readonly<Partial<Record<PartName, PartSize>>>;
+  /** How the split was made, if that was given. */
+  readonly method?: SplitMethod | undefined;
   /** Whether test users were held out as a whole. */
   readonly separateUsers: boolean;
 }
@@ -59,7 +64,7 @@ export interface SplitAudit {
  */
 export async function auditSplit(parts: SplitTables, options: AuditOptions = {}): Promise<SplitAudit> {
   const settings = withDefaults({ ...AUDIT, ...GIVEN, ...TASK }, options);
-  const { times = {}, signal, onProgress, seed, control } = settings;
+  const { times = {}, signal, onProgress, seed, control, method } = settings;
   for (const name of PARTS) {
     const [given, edges] = [times[name], parts[name]?.edges ?? 0];
     if (edges === 0 && (name === 'train' || name === 'test')) {
@@ -81,6 +86,7 @@ export async function auditSplit(parts: SplitTables, options: AuditOptions = {})
     const drawn = options.assignment && drawnOf(common, side, options.assignment[side]);
     return checkDegreeBias(common, side, random.derive(s), ordered, turn, drawn);
   };
+  const intended = byDesign(method, byTime);
   const checks: (AuditCheck | undefined)[] = [
     checkOverlap(common),
     ...(await Promise.all(SIDES.map(biasOf))),
@@ -95,10 +101,13 @@ export async function auditSplit(parts: SplitTables, options: AuditOptions = {})
   if (control)
     checks.push(await negativeControl(common, random.derive(2), { threads: settings.threads, signal }));
   report(3);
-  const found = checks.filter((check) => check !== undefined);
+  const found = checks
+    .filter((check) => check !== undefined)
+    .map((check) => (intended(check) ? asIntended(check) : check));
   return Object.freeze({
     checks: found,
     verdict: worst(found),
+    ...(method && { method }),
     parts: Object.fromEntries(
       PARTS.flatMap((name) => {
         const graph = parts[name];
@@ -107,6 +116,25 @@ export async function auditSplit(parts: SplitTables, options: AuditOptions = {})
     ),
     separateUsers: usersAreSeparate(common),
   });
+}
+
+/** Which checks have a figure that follows from how the split was made. */
+function byDesign(
+  method: SplitMethod | undefined,
+  byTime: readonly AuditCheck[],
+): (check: AuditCheck) => boolean {
+  // The times show whether the test pairs are the last ones of their users.
+  const isLast =
+    method === 'last' && byTime.some(({ name, verdict }) => name === 'timeWithin' && verdict === 'fine');
+  return ({ name, side }) =>
+    isLast
+      ? name === 'degreeBias' || name === 'falseZeros' || name === 'sampledCandidates'
+      : method === 'new-items' && (name === 'lost' || (name === 'degreeBias' && side === 'users'));
+}
+
+function asIntended(check: AuditCheck): AuditCheck {
+  if (check.verdict === 'fine') return check;
+  return { ...check, verdict: 'fine', figures: { ...check.figures, byDesign: 1 } };
 }
 
 function worst(checks: readonly AuditCheck[]): AuditVerdict {

@@ -9,7 +9,9 @@ import { type BipartiteGraph, degrees } from '../../src/graph/graph.js';
 import { selectEdges, selectVertices } from '../../src/graph/subgraph.js';
 import { randomStream } from '../../src/math/random.js';
 import { simulate } from '../../src/process/poisson-model.js';
+import { auditWords } from '../../src/report/words/audit.js';
 import { split } from '../../src/sample/split.js';
+import { USERS_AND_ITEMS } from '../../src/text/sides.js';
 
 let graph: BipartiteGraph;
 beforeAll(async () => {
@@ -67,6 +69,67 @@ describe('a clean split', () => {
       verdict: 'look',
     });
     expect(back.verdict).toBe('broken');
+  });
+});
+
+describe('the methods of split', () => {
+  const random = randomStream(4);
+  const timesOf = () => Float64Array.from({ length: graph.edges }, () => 1e12 + random.below(1e9));
+
+  it('last: the figures that follow from it are no faults; training after the test pairs is named', async () => {
+    const { method, train, test, times } = split(graph, { method: 'last', times: timesOf() });
+    const ofParts = { times: { train: times!.train, test: times!.test } };
+    const known = await look({ train, test }, 'degreeBias', { ...ofParts, method });
+    expect(known.found.map(({ verdict }) => verdict)).toEqual(['fine', 'fine']);
+    const faults = known.checks.filter(({ verdict }) => verdict !== 'fine').map(({ name }) => name);
+    expect([known.verdict, faults]).toEqual(['look', ['timeAcross']]);
+    const names = USERS_AND_ITEMS;
+    expect(auditWords({ ...known, method }, names).answer).toMatch(
+      /continues histories that it knows\. It says nothing about new users, and it is no forecast/,
+    );
+    // Without the method, or if the times contradict it, the same figures are faults.
+    expect((await look({ train, test }, 'falseZeros', ofParts)).verdict).toBe('broken');
+    const back = { train: times!.train.map((t) => -t), test: times!.test.map((t) => -t) };
+    expect((await look({ train, test }, 'falseZeros', { times: back, method })).found[0].verdict).toBe(
+      'broken',
+    );
+  });
+
+  it('last with many pairs of each user is no sample of candidates', async () => {
+    const users = Uint32Array.from({ length: 4000 }, (_, e) => Math.floor(e / 40));
+    const items = Uint32Array.from({ length: 4000 }, (_, e) => (e % 40) * 3 + (Math.floor(e / 40) % 3));
+    const even = buildGraph({ users, items, userCount: 100, itemCount: 120 });
+    const { method, train, test, times } = split(even, {
+      method: 'last',
+      last: 20,
+      times: Float64Array.from({ length: 4000 }, () => random.below(1e9)),
+    });
+    const ofParts = { times: { train: times!.train, test: times!.test } };
+    const known = await look({ train, test }, 'sampledCandidates', { ...ofParts, method });
+    expect(known.found[0]).toMatchObject({ verdict: 'fine', figures: { byDesign: 1, length: 20 } });
+    expect((await look({ train, test }, 'sampledCandidates', ofParts)).found[0].verdict).toBe('broken');
+  });
+
+  it('new-items: its test pairs are lost by design, and active users have more of them', async () => {
+    const { method, train, test, assignment } = split(graph, {
+      method: 'new-items',
+      testItems: 0.2,
+      seed: 1,
+    });
+    const known = await look({ train, test }, 'lost', { assignment, method });
+    expect(known.found[0]).toMatchObject({ value: 1, verdict: 'fine' });
+    expect(known.verdict).toBe('fine');
+    expect((await look({ train, test }, 'lost', { assignment })).verdict).toBe('broken');
+    const { answer } = auditWords({ ...known, method }, USERS_AND_ITEMS);
+    expect(answer).toMatch(/how well attributes rank items that training has not seen/);
+  });
+
+  it('edges: its faults stay, and the answer says what it is for', async () => {
+    const { method, train, test } = split(graph, { method: 'edges', seed: 1 });
+    const known = await look({ train, test }, 'degreeBias', { method });
+    expect(known.verdict).toBe('broken');
+    const { answer } = auditWords({ ...known, method }, USERS_AND_ITEMS);
+    expect(answer).toMatch(/biased.* It holds out pairs at random, which favours active users/);
   });
 });
 

@@ -9,9 +9,9 @@ import { writeTexts } from '../../files/folder.js';
 import type { BipartiteGraph } from '../../graph/graph.js';
 import { timeColumn } from '../../ingest/intake/value-column.js';
 import type { ReadOptions } from '../../ingest/options.js';
-import { option, optionError } from '../../options/error.js';
 import { toArguments } from '../../options/arguments.js';
 import { SPLIT_TABLES } from '../../options/commands/evaluate.js';
+import { option, optionError } from '../../options/error.js';
 import { READ_TABLES } from '../../options/shared.js';
 import { renderAuditPage } from '../../report/pages/audit.js';
 import { auditText } from '../../report/terminal/audit.js';
@@ -84,7 +84,7 @@ export const register = declareCommand(
 
 interface Inputs {
   readonly parts: SplitTables;
-  readonly options: Pick<AuditOptions, 'times' | 'assignment'>;
+  readonly options: Pick<AuditOptions, 'times' | 'assignment' | 'method'>;
 }
 
 async function inputs(
@@ -108,7 +108,8 @@ async function inputs(
     // Other methods keep times too, but do not promise any order.
     const ordered = method === 'time' || method === 'last';
     const times = ordered && all ? { train: all.train, test: all.test } : undefined;
-    return { parts, options: { ...(method === 'pq' && { assignment }), ...(times && { times }) } };
+    const isDrawn = method === 'pq' || method === 'new-items';
+    return { parts, options: { method, ...(isDrawn && { assignment }), ...(times && { times }) } };
   }
   if (tables.train === undefined || tables.test === undefined) {
     throw new InputError('there is no split to audit: give a split folder, or both --train and --test');

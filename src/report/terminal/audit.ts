@@ -30,7 +30,7 @@ export function auditText(
     ...checks.map(({ title, verdict, figures }) => [title, verdict, ...figures]),
   ]);
   const notes = checks.map(({ title, words, advice }, at) => {
-    const said = advice ?? (audit.checks[at].figures.byTime ? 'Every split by time has this.' : undefined);
+    const said = advice ?? everySplitHas(audit.checks[at].figures);
     return said !== undefined && `${title}: ${words} ${said}`;
   });
   return paragraphs([
@@ -40,6 +40,11 @@ export function auditText(
     ...(decision ? describeDecision(decision, names) : []),
     written.length > 0 && `wrote ${written.join(', ')}\n${nextLine(...next)}`,
   ]);
+}
+
+function everySplitHas({ byTime, byDesign }: Readonly<Record<string, number>>): string | undefined {
+  if (byTime) return 'Every split by time has this.';
+  return byDesign ? 'Every split of this kind has this.' : undefined;
 }
 
 function describeDecision(decision: Decision, names: SideNames): string[] {

@@ -4,6 +4,7 @@ import type { SplitAudit } from '../../audit/audit.js';
 import { type AuditCheck, type AuditVerdict, type CheckName, LIMITS } from '../../audit/checks.js';
 import type { ComparedMethod, Decision, SplitKind, SplitLeaderboard } from '../../audit/decision.js';
 import { baselineTitle } from '../../evaluate/baselines/all-baselines.js';
+import type { SplitMethod } from '../../options/names.js';
 import { fixed, grouped, percent, short } from '../../text/numbers.js';
 import { list, many, present } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
@@ -20,8 +21,10 @@ const CHECK_TITLES: Readonly<Record<CheckName, string>> = {
   negativeControl: 'negative control',
 };
 
+type AuditFound = Pick<SplitAudit, 'verdict' | 'checks' | 'method'>;
+
 /** The answer of an audit, and each check in words. */
-export function auditWords(audit: Pick<SplitAudit, 'verdict' | 'checks'>, names: SideNames) {
+export function auditWords(audit: AuditFound, names: SideNames) {
   const checks = audit.checks.map((check) => ({
     /** 'degree bias of the customers'. */
     title: checkTitle(check, names),
@@ -32,7 +35,7 @@ export function auditWords(audit: Pick<SplitAudit, 'verdict' | 'checks'>, names:
     /** What to do if it is not fine. */
     advice: check.verdict === 'fine' ? undefined : ADVICE[check.name](names, check.figures),
   }));
-  return { answer: auditAnswer(audit), checks };
+  return { answer: auditAnswer(audit, names), checks };
 }
 
 function checkTitle({ name, side }: AuditCheck, names: SideNames): string {
@@ -50,7 +53,11 @@ export const CHECK_NOTE =
 /** The figure of the check, that of a fair split, and the range that is fine. */
 function checkFigures(check: AuditCheck): readonly [found: string, fair: string, fine: string] {
   const { name, value, expected, low, high, figures } = check;
-  const byTime = figures.byTime ? 'anything: split by time' : undefined;
+  const byTime = figures.byTime
+    ? 'anything: split by time'
+    : figures.byDesign
+      ? 'anything: by design'
+      : undefined;
   switch (name) {
     case 'degreeBias': {
       if (byTime) return [fixed(value, 3), fixed(expected, 0), byTime];
@@ -64,13 +71,13 @@ function checkFigures(check: AuditCheck): readonly [found: string, fair: string,
     case 'lost': {
       const { beyond, share } = LIMITS.lost;
       const [found, limit] = apart(DECIMALS, percent, value, Math.min(expected + beyond, share));
-      return [found, percent(expected), `up to ${limit}`];
+      return [found, percent(expected), byTime ?? `up to ${limit}`];
     }
     case 'sampledCandidates': {
       const { share, length } = LIMITS.sampledCandidates;
       const [found, limit] = apart(DECIMALS, percent, value, share);
       const users = `${found} with ${grouped(figures.length)}`;
-      return [users, percent(expected), `up to ${limit}, or fewer than ${length} pairs`];
+      return [users, percent(expected), byTime ?? `up to ${limit}, or fewer than ${length} pairs`];
     }
     case 'timeAcross': {
       const [found, limit] = apart(DECIMALS, percent, value, LIMITS.timeAcross);
@@ -112,16 +119,21 @@ function checkWords({ name, side, value, figures, verdict }: AuditCheck, names: 
     case 'degreeBias': {
       const by = `random vertices give 1, random pairs up to ${fixed(f.byEdges, 2)}`;
       const held = `The ${many(f.held, names[side!])} held out have ${fixed(value, 2)} times the mean degree of all ${names[side!].many}`;
+      if (f.byDesign) return `${held}: active ${names[side!].many} have more pairs in any such test part.`;
       return f.byTime
         ? `${held}: active ${names[side!].many} have more pairs after any date.`
         : `${held}; ${by}.`;
     }
     case 'falseZeros':
+      if (f.byDesign)
+        return `${percent(value)} of the test pairs were zeros in training, rightly: each came after all training pairs of its ${names.users.one}.`;
       if (f.zeros === 0) return 'No test pair was shown to the model as a zero.';
       return f.byTime
         ? `${percent(value)} of the test pairs were zeros in training, rightly: they had not happened yet.`
         : `${percent(value)} of the test pairs have both ends in training without the pair: the model learns that they are zeros.`;
     case 'lost':
+      if (f.byDesign)
+        return `${grouped(f.lost)} of ${many(f.test, 'test pair')} have ${names.items.many} that training has not seen, as intended: only attributes can rank them.`;
       return (
         `${many(f.lost, 'test pair')} of ${grouped(f.test)} cannot be evaluated: ${many(f.users, names.users)} without a history, ${many(f.items, names.items)} not in training.` +
         (lacksHistories(f)
@@ -139,6 +151,8 @@ function checkWords({ name, side, value, figures, verdict }: AuditCheck, names: 
         return `${many(f.piled, names[side!])} have exactly ${grouped(f.largest)} pairs, the maximum: their pairs were capped before the split.`;
       return `The degrees of the ${names[side!].many} show neither a minimum nor a cap.`;
     case 'sampledCandidates':
+      if (f.byDesign)
+        return `${percent(value)} of the ${names.users.many} have exactly ${grouped(f.length)} test pairs: the split holds out as many of each.`;
       return verdict === 'fine'
         ? `${percent(value)} of the ${names.users.many} have the most common number of test pairs, ${short(f.length)}: these look like real choices. Sampled candidates would be ${LIMITS.sampledCandidates.length} or more for nearly everyone.`
         : `${percent(value)} of the ${names.users.many} have exactly ${grouped(f.length)} test pairs: these look like sampled candidates, not choices.`;
@@ -149,9 +163,9 @@ function checkWords({ name, side, value, figures, verdict }: AuditCheck, names: 
 
 const ADVICE: Readonly<Record<CheckName, (names: SideNames, figures: AuditCheck['figures']) => string>> = {
   overlap: () => 'Remove those pairs from training or from the test part.',
-  degreeBias: () => 'Hold out vertices at random, not pairs, as graphex split does.',
+  degreeBias: () => 'Hold out vertices at random, not pairs (method pq of graphex split).',
   falseZeros: ({ users, items }) =>
-    `Hold out whole ${users.many} and show some of their ${items.many} (graphex split), or split by time.`,
+    `Hold out whole ${users.many} and show some of their ${items.many} (method pq of graphex split), or split by time.`,
   lost: ({ users, items }, figures) =>
     lacksHistories(figures)
       ? `Add the fold-in part, if the split has one: the ${items.many} that the test ${users.many} are known to have.`
@@ -164,7 +178,17 @@ const ADVICE: Readonly<Record<CheckName, (names: SideNames, figures: AuditCheck[
   negativeControl: () => 'Look for pairs in training, or traces of them, that belong to the test part.',
 };
 
-function auditAnswer({ verdict, checks }: Pick<SplitAudit, 'verdict' | 'checks'>): string {
+/** What a split measures and what it does not, if its kind is not meant for every question. */
+const PURPOSES: Readonly<Partial<Record<SplitMethod, (names: SideNames) => string>>> = {
+  edges: ({ users, items }) =>
+    `It holds out pairs at random, which favours active ${users.many} and popular ${items.many}: use it only to compare with results on other such splits.`,
+  last: ({ users }) =>
+    `It holds out the last pairs of each ${users.one}. It measures how well a method continues histories that it knows. It says nothing about new ${users.many}, and it is no forecast: training has pairs of other ${users.many} that are later.`,
+  'new-items': ({ items }) =>
+    `It holds out all pairs of some ${items.many}. It measures how well attributes rank ${items.many} that training has not seen, and says nothing about known ${items.many}.`,
+};
+
+function auditAnswer({ verdict, checks, method }: AuditFound, names: SideNames): string {
   const found = checks.filter((check) => check.verdict !== 'fine').length;
   const words: Readonly<Record<AuditVerdict, string>> = {
     fine: 'This split is fine: no check found a problem.',
@@ -172,7 +196,8 @@ function auditAnswer({ verdict, checks }: Pick<SplitAudit, 'verdict' | 'checks'>
     broken: 'This split is biased: metrics computed on it mislead.',
   };
   const missing = checks.some((check) => check.name === 'lost' && lacksHistories(check.figures));
-  return missing ? `${words[verdict]} The fold-in part may be missing.` : words[verdict];
+  const purpose = method && PURPOSES[method]?.(names);
+  return present([words[verdict], missing && 'The fold-in part may be missing.', purpose]).join(' ');
 }
 
 /** Whether no test user has a known item, as in a split of users without its fold-in part. */
