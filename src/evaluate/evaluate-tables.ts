@@ -12,6 +12,7 @@ import type { ListMetricName } from '../options/names.js';
 import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { type PairedInterval, pairedBootstraps } from './bootstrap.js';
+import { checkTestUsers } from './fitted-to-test.js';
 import {
   type GivenLists,
   type GivenRecommendations,
@@ -115,6 +116,7 @@ export async function evaluateTables(
   }
   const longest = Math.max(...lengths);
   const task = tableTask(parts);
+  for (const { model: given } of [{ model }, ...rivals]) if (given) checkTestUsers(given, parts, task);
   const lists: Lists[] = [];
   const leaderboard: ListScoreRow[] = [];
   const add = (source: ListSource, name: string, made: MadeLists) => {

@@ -166,6 +166,10 @@ test('each protocol says what it ranks and which recall it means', async () => {
   const whole = JSON.parse((await run(model, parts, '--draws', '0', '--json')).out);
   expect(whole.recommendation.definition).toMatch(definition.split);
   expect(whole.protocol).toBe('split');
+  const why =
+    'The protocol is all items because of --metrics; without this option, a split folder is evaluated by';
+  expect(folded(out)).toContain(why);
+  expect(folded((await run(model, parts, '--protocol', 'all-items')).out)).not.toContain('because of --');
   const asked = JSON.parse((await run(model, parts, '--protocol', 'all-items', '--json')).out);
   expect(asked).toMatchObject({ protocol: 'all-items', definition: expect.stringMatching(definition.all) });
   const some = JSON.parse((await run(model, parts, '--metrics', 'recall', '--json')).out);
@@ -173,6 +177,31 @@ test('each protocol says what it ranks and which recall it means', async () => {
   expect(some.metrics.recall).toEqual(asked.metrics.recall);
   const refused = await run(model, parts, '--protocol', 'split', '--metrics', 'recall');
   expect([refused.status, refused.err]).toEqual([2, expect.stringContaining('needs --protocol all-items')]);
+});
+
+test('a model of other data: how many test pairs it was fitted to, and refused if it knows held-out users', async () => {
+  const tables = [join(folder, 'before.csv'), join(folder, 'after.csv'), join(folder, 'all.csv')];
+  const rows = (from: number, to: number) =>
+    Array.from({ length: 40 }, (_, u) => u).flatMap((u) =>
+      Array.from({ length: to - from }, (_, i) => `u${u},b${(u * (1 + (u % 3)) + 3 * (from + i)) % 29}`),
+    );
+  const write = (path: string, lines: readonly string[]) =>
+    writeFile(path, `customer,product\n${lines.join('\n')}\n`);
+  await write(tables[0], rows(0, 6));
+  await write(tables[1], rows(6, 8));
+  await write(tables[2], rows(0, 8));
+  const other = join(folder, 'other.model');
+  const fitted = await graphex('fit', tables[2], '--method', 'knn', '--trials', '1', '-o', other, '--quiet');
+  expect(fitted.status, fitted.err).toBe(0);
+  const asked = [other, '--train', tables[0], '--test', tables[1], '--metrics', 'recall'];
+  const { err } = await run(...asked);
+  expect(err).toContain('which have 80 test pairs of 40 customers: its figures are too good');
+  await write(tables[0], rows(0, 6).slice(60));
+  const refused = await run(...asked);
+  expect(refused.status).toBe(2);
+  expect(refused.err).toContain(
+    'the model was fitted to 10 customers of the test part that training does not have',
+  );
 });
 
 test('a model that shares nothing with the tables is refused, and tables that share nothing with each other', async () => {

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { evaluateTables } from '../../src/evaluate/evaluate-tables.js';
+import { fittedTestPairs } from '../../src/evaluate/fitted-to-test.js';
 import { givenLists, modelLists, popularityLists } from '../../src/evaluate/make-lists.js';
 import { tableTask } from '../../src/evaluate/table-task.js';
 import { fit } from '../../src/fit/fit.js';
@@ -287,6 +288,20 @@ describe('a model on any pair of tables', () => {
     const { model } = await fit(parts.train, { features: 5, threads: 1 });
     const found = await evaluateTables(parts, { model, n: [10], threads: 1, metrics: ['recall'] });
     expect(found.leaderboard[1].scores[0].mean.recall).toBeGreaterThan(0);
+  });
+
+  it('that was fitted to test users whom training does not have is refused, as a model or as a rival', async () => {
+    const parts = split(graph, { testUsers: 0.3, testItems: 0.3, seed: 1 });
+    const { model } = await fit(graph, { features: 2, iterations: 5, threads: 1 });
+    const tables = { train: parts.train, test: parts.test };
+    const refused =
+      /was fitted to \d+ users of the test part that training does not have, such as .*: every figure/;
+    await expect(evaluateTables(tables, { model })).rejects.toThrow(refused);
+    await expect(evaluateTables(parts, { rivals: [{ name: 'other', model }] })).rejects.toThrow(refused);
+    // Users whom training has: their test pairs are counted.
+    const edges = split(graph, { method: 'edges', testUsers: 0.2, seed: 2 });
+    const both = { pairs: edges.test.edges, users: edges.test.users.count };
+    expect(fittedTestPairs(model, tableTask(edges))).toEqual(both);
   });
 
   it('of other data is refused', async () => {

@@ -2,7 +2,10 @@
 
 import { InputError } from '../../errors.js';
 import { evaluateTables, type Rival, type TablesEvaluation } from '../../evaluate/evaluate-tables.js';
+import { fittedTestPairs } from '../../evaluate/fitted-to-test.js';
+import { tableTask } from '../../evaluate/table-task.js';
 import type { ReadOptions } from '../../ingest/options.js';
+import { once } from '../../math/once.js';
 import { isUserMetric } from '../../metrics/definitions.js';
 import type { EVALUATE_COMMAND } from '../../options/commands/evaluate.js';
 import type { OptionsOf } from '../../options/declare.js';
@@ -12,15 +15,19 @@ import { isModelFolder } from '../../shard/model-folder.js';
 import { loadModel } from '../../store/model-file.js';
 import { isModelFile } from '../../store/signature.js';
 import { loadSplit } from '../../store/split-folder.js';
-import { USERS_AND_ITEMS } from '../../text/sides.js';
+import { many } from '../../text/phrases.js';
+import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import type { CommandContext, CommandOutput } from '../command.js';
 import { readLists } from '../read-lists.js';
 import { hasTables, readTables } from '../study-parts.js';
 
 type TableFlags = OptionsOf<typeof EVALUATE_COMMAND>;
 
-/** Whether every item is ranked: with --protocol all-items, and for tables, lists and metrics unless the protocol is split. */
-export async function ranksAllItems(flags: TableFlags): Promise<boolean> {
+/**
+ * The option that asks for every item to be ranked: --protocol all-items, or tables, lists and metrics unless the protocol
+ * is split. Undefined if no option does.
+ */
+export async function ranksAllItems(flags: TableFlags): Promise<string | undefined> {
   const { protocol, train, test, validation, recommendations, metrics } = flags;
   let against: string | undefined;
   for (const path of flags.against ?? []) if (!(await isModel(path))) against ??= path;
@@ -30,7 +37,7 @@ export async function ranksAllItems(flags: TableFlags): Promise<boolean> {
   if (protocol === 'split' && given) {
     throw new InputError(`--${given[0]} needs --protocol all-items; leave one of the two out`);
   }
-  return protocol === 'all-items' || given !== undefined;
+  return protocol === 'all-items' ? 'protocol' : given?.[0];
 }
 
 /** Whether a rival is a model; otherwise it is a table of lists. */
@@ -60,6 +67,7 @@ export async function runEvaluateTables(
   n: readonly number[] | number | undefined,
   reader: ReadOptions,
   context: CommandContext,
+  because: string,
 ): Promise<CommandOutput> {
   const { seed, task, warn } = context;
   const reading = { ...reader, ...task };
@@ -79,6 +87,7 @@ export async function runEvaluateTables(
   if (rivals.length > 0 && !model && !lists) {
     throw new InputError('--against needs a model or --recommendations to compare: give one of them');
   }
+  const ranked = once(() => tableTask(parts));
   const found = await evaluateTables(parts, {
     model,
     recommendations: lists?.given,
@@ -88,11 +97,16 @@ export async function runEvaluateTables(
     seed,
     ...task,
   });
-  const ofOtherData = found.fittedToTrain === false ? [modelFile] : [];
-  for (const name of [...ofOtherData, ...found.rivalsOfOtherData]) {
-    warn(`${name} was not fitted to exactly this training part; the figures may mean little`);
-  }
+  const others = rivals.filter(({ name }) => found.rivalsOfOtherData.includes(name));
+  if (found.fittedToTrain === false) others.unshift({ name: modelFile!, model });
+  for (const other of others)
+    warn(otherDataWords(other.name, fittedTestPairs(other.model!, ranked()), names));
   const words = tableEvaluationWords(found, names, lists?.duplicates);
+  if (folder !== undefined && because !== 'protocol') {
+    words.unshift(
+      `The protocol is all items because of --${because}; without this option, a split folder is evaluated by the protocol split.`,
+    );
+  }
   return {
     json: {
       ...(folder === undefined ? { train: flags.train, test: flags.test } : { split: folder }),
@@ -106,6 +120,17 @@ export async function runEvaluateTables(
     },
     text: tableEvaluationText(found, names, words),
   };
+}
+
+/** A warning about a model that was fitted to other data than the training part. */
+function otherDataWords(
+  name: string,
+  { pairs, users }: ReturnType<typeof fittedTestPairs>,
+  names: SideNames,
+): string {
+  return pairs === 0
+    ? `${name} was not fitted to exactly this training part; the figures may mean little`
+    : `${name} was fitted to other data than this training part, which have ${many(pairs, 'test pair')} of ${many(users, names.users)}: its figures are too good; fit a model to this training part`;
 }
 
 /** With --train and --test the one argument is a model; without them the last is the folder of a split. */

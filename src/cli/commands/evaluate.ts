@@ -65,9 +65,10 @@ export const register = declareCommand(
     folder: string | undefined,
   ) => {
     const { n: given, ...evaluating } = options;
-    if (await ranksAllItems(flags)) {
+    const because = await ranksAllItems(flags);
+    if (because !== undefined) {
       const positional = [modelFile, folder].filter((given) => given !== undefined);
-      return runEvaluateTables(positional, flags, given, read, context);
+      return runEvaluateTables(positional, flags, given, read, context, because);
     }
     const { seed, task, warn } = context;
     if (modelFile === undefined || folder === undefined) {

@@ -43,7 +43,7 @@ export function tableEvaluationWords(found: TablesEvaluation, names: SideNames, 
     left.unseenPairs > 0 &&
       `${many(left.unseenPairs, 'test pair')} ${were(left.unseenPairs)} with ${many(left.unseenItems, names.items)} not in training: they count as misses unless a list has them.`,
     left.withoutHistory > 0 &&
-      `${many(left.withoutHistory, names.users)} of the test part ${left.withoutHistory === 1 ? 'has' : 'have'} no history: no edge in training, and none in a fold-in part to ${names.items.many} of training or test. Every method recommends them popular ${names.items.many}.`,
+      `${many(left.withoutHistory, names.users)} of the test part ${left.withoutHistory === 1 ? 'has' : 'have'} no history: no edge in training, and none in a fold-in part to ${names.items.many} of training or test. Models recommend them popular ${names.items.many}.`,
     ...leaderboard.flatMap((row) =>
       missingNotes(row.missing, users, names).map((note) => `${capital(rowTitle(row))}: ${note}`),
     ),
