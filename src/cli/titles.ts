@@ -4,19 +4,24 @@ import { catalogueOf, storedTitles } from '../attributes/info.js';
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import { readSideTable } from '../ingest/side-file.js';
-import { titleList, titlesOf } from '../ingest/title-table.js';
+import { severalTitlesWords, titleList, titlesOf } from '../ingest/title-table.js';
 import { type TitleBook, titleBook } from '../predict/titles.js';
+import { USERS_AND_ITEMS } from '../text/sides.js';
 import { shown } from '../text/untrusted.js';
+import type { CommandContext } from './command.js';
 
-/** The titles of a model's items: those of the file, else those that the model stores. */
+/** The titles of a model's items: those of the file, else those that the model stores. Warns of a table that looks wrong. */
 export async function readTitles(
   path: string | undefined,
   model: Model,
-  signal: AbortSignal,
+  { signal, warn }: Pick<CommandContext, 'signal' | 'warn'>,
 ): Promise<TitleBook> {
   const { ids, degree } = catalogueOf(model);
   if (path === undefined) return titleBook(ids, storedTitles(model), degree);
-  return titleBook(ids, titleList(titlesOf(await readSideTable(path, { signal }), ids, path), ids), degree);
+  const found = titlesOf(await readSideTable(path, { signal }), ids, path);
+  const caution = severalTitlesWords(found, path, (model.names ?? USERS_AND_ITEMS).items);
+  if (caution !== undefined) warn(caution);
+  return titleBook(ids, titleList(found, ids), degree);
 }
 
 /**

@@ -3,6 +3,8 @@
 
 import { InputError } from '../errors.js';
 import type { VertexIds } from '../graph/ids.js';
+import { grouped } from '../text/numbers.js';
+import { many, type Noun } from '../text/phrases.js';
 import { shown } from '../text/untrusted.js';
 
 /** Titles by the id of an item. */
@@ -11,6 +13,8 @@ export interface Titles {
   find(id: string): string | undefined;
   /** Number of vertices of the graph that have a title. */
   readonly matched: number;
+  /** Number of them with several different titles, of which the first is used. */
+  readonly several: number;
   /** The columns that were used, by header name or 1-based number. */
   readonly columns: { readonly id: string; readonly title: string };
 }
@@ -45,17 +49,32 @@ export function titlesOf(
   const body = header ? rows.slice(1) : rows;
   const title = titleColumn(header, body, id, columns);
   const found = new Map<string, string>();
+  const several = new Set<string>();
   for (const row of body) {
     const key = normalId(row[id] ?? '', ids);
     const value = decodeEntities(row[title]?.trim() ?? '');
-    if (value && !found.has(key) && ids.find(key) >= 0) found.set(key, value);
+    if (!value || ids.find(key) < 0) continue;
+    const before = found.get(key);
+    if (before === undefined) found.set(key, value);
+    else if (before !== value) several.add(key);
   }
   const name = (column: number) => header?.[column]?.trim() || String(column + 1);
   return Object.freeze({
     find: (key: string) => found.get(key),
     matched: found.size,
+    several: several.size,
     columns: { id: name(id), title: name(title) },
   });
+}
+
+/** A warning if the column of the titles gives many vertices several of them, as a table of other things does. */
+export function severalTitlesWords(
+  { several, matched, columns }: Titles,
+  source: string,
+  items: Noun,
+): string | undefined {
+  if (several === 0) return undefined;
+  return `${source}: ${grouped(several)} of ${many(matched, items)} ${several === 1 ? 'has' : 'have'} several different titles in column ${shown(columns.title)}, and the first is used; check that this is a table of titles, with the ids in column ${shown(columns.id)}`;
 }
 
 /** The title of each vertex, '' if it has none. */

@@ -30,9 +30,9 @@ export const register = declareCommand(
       'graphex features model.safetensors --titles movies.dat',
     ],
   },
-  async ({ signal }, { own: { titles: titleFile, top }, options }, path: string) => {
+  async (context, { own: { titles: titleFile, top }, options }, path: string) => {
     const model = await loadModel(path);
-    const titles = await readTitles(titleFile, model, signal);
+    const titles = await readTitles(titleFile, model, context);
     const all = await describeFeatures(model, options);
     const found = all.slice(0, top ?? all.length).map((feature): NamedFeature => {
       const items = feature.items.map((entry) => ({

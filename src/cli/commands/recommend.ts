@@ -73,7 +73,7 @@ async function run(path: string, typed: TypedOptions<'recommend'>, context: Comm
   const exclude = values.exclude === undefined ? [] : await readLines(values.exclude, context.signal);
   const opened = await openModel(path);
   const { head: model } = opened;
-  const titles = await readTitles(values.titles, model, context.signal);
+  const titles = await readTitles(values.titles, model, context);
   await requireUser(opened, values.user);
   const found = await askedFor();
   if (values.allUsers) requireUsers(opened);

@@ -25,10 +25,10 @@ export const register = declareCommand(
       'graphex search model.safetensors matrx --titles movies.dat -n 5',
     ],
   },
-  async ({ signal }, { own: { titles: titleFile }, options }, path: string, text: string) => {
+  async (context, { own: { titles: titleFile }, options }, path: string, text: string) => {
     const { n } = withDefaults(SEARCH, options);
     const { head: model } = await openModel(path);
-    const titles = await readTitles(titleFile, model, signal);
+    const titles = await readTitles(titleFile, model, context);
     const { degree } = catalogueOf(model);
     const list = titles
       .search(text, n)

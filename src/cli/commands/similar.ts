@@ -21,10 +21,10 @@ export const register = declareCommand(
       'graphex similar my.model --item "The Matrix (1999)" --titles movies.dat',
     ],
   },
-  async ({ signal }, { own: { item, titles: titleFile }, options }, path: string) => {
+  async (context, { own: { item, titles: titleFile }, options }, path: string) => {
     if (item === undefined) throw new InputError('the item is missing: give --item ID');
     const model = await loadModel(path);
-    const titles = await readTitles(titleFile, model, signal);
+    const titles = await readTitles(titleFile, model, context);
     const found = await similarItems(model, idByTitle(item, titles), options);
     const list = found.map((entry) => ({ ...entry, ...titled(titles.ofId(entry.item)) }));
     const { items } = model.names ?? USERS_AND_ITEMS;

@@ -11,7 +11,7 @@ import { lastTimes } from '../../ingest/intake/value-column.js';
 import type { ReadResult } from '../../ingest/options.js';
 import { drawPaperSet, PAPER_SETS, type PaperSet } from '../../ingest/recipes/paper-set.js';
 import { readSideTable } from '../../ingest/side-file.js';
-import { titlesOf } from '../../ingest/title-table.js';
+import { severalTitlesWords, titlesOf } from '../../ingest/title-table.js';
 import { asFlag } from '../../options/as-flag.js';
 import { STUDY, STUDY_COMMAND } from '../../options/commands/study.js';
 import type { OptionsOf } from '../../options/declare.js';
@@ -125,6 +125,8 @@ async function run(
       : titlesOf(await readSideTable(plan.titles, { signal }), graph.items.ids, plan.titles);
   const itemInfo = await readItemInfo(plan.info, graph, context);
   const sides = graph.names ?? USERS_AND_ITEMS;
+  const caution = titles && severalTitlesWords(titles, plan.titles!, sides.items);
+  if (caution !== undefined) context.warn(caution);
   const onFinding = (finding: StudyFinding) => context.note(wrap(findingWords(finding, sides)));
   const place = (source: string) => ({ source, sourceFrom: seenFrom(folder, source) });
   const origin: StudyOrigin = {

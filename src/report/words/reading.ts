@@ -73,6 +73,20 @@ export function readingCautions(
   ]);
 }
 
+/** Seconds and milliseconds of recent years are far from 1970; small numbers are something else, such as quantities. */
+const DAYS_OF_NO_TIME = 10;
+
+/** A warning about times that all lie next to 1970, as numbers that are no times do. */
+export function timeCaution(
+  times: Float64Array,
+  column: string | number | undefined,
+  write: WriteOption = withArgument,
+): string | undefined {
+  const limit = DAYS_OF_NO_TIME * 86_400_000;
+  if (times.length === 0 || !times.every((time) => Math.abs(time) < limit)) return undefined;
+  return `all times of column ${shown(String(column))} lie within ${DAYS_OF_NO_TIME} days of 1970-01-01, because its numbers are read as seconds since 1970: if they are not times, name another column with ${write('time')}`;
+}
+
 /** '226 documents: 310 words in more than 50 % of them left out'. */
 function textWords({ documents, commonWords, commonShare, wordless }: TextReading, read: ReadCounts): string {
   return present([
