@@ -69,6 +69,20 @@ function refuseRepeats(command: Command, made: Option): void {
   });
 }
 
+/** Refuses an option that needs a value and is followed by another option, which commander would take for the value. */
+export function refuseMissingValues(command: Command, words: readonly string[]): void {
+  const optionAt = (at: number) =>
+    command.options.find(({ short, long }) => words[at] === short || words[at] === long);
+  for (let at = 0; at < words.length && words[at] !== '--'; at++) {
+    const made = optionAt(at);
+    if (!made?.required) continue;
+    const next = optionAt(++at);
+    if (!next) continue;
+    const remedy = made.long ? `; if ${words[at]} is the value, write ${made.long}=${words[at]}` : '';
+    throw new InputError(`${words[at - 1]} needs a value, and ${words[at]} is another option${remedy}`);
+  }
+}
+
 function attribute(flag: string): string {
   return new Option(flag).attributeName();
 }

@@ -5,7 +5,7 @@ import { Command, CommanderError } from 'commander';
 import type { CommandName } from '../options/commands.js';
 import { lines, oneLine } from '../text/untrusted.js';
 import { VERSION } from '../version.js';
-import type { HelpLevel } from './flags.js';
+import { type HelpLevel, refuseMissingValues } from './flags.js';
 import { stoppedStatus } from './signals.js';
 import { writeOut } from './stdout.js';
 
@@ -34,6 +34,8 @@ export async function main(argv: readonly string[], onLoaded: () => void = () =>
       level,
     );
     onLoaded();
+    const command = program.commands.find((one) => one.name() === argv[2]);
+    if (command) refuseMissingValues(command, argv.slice(3));
     const words = argv.map((word) => (word === HELP_ALL ? '--help' : word));
     const ended = await program.parseAsync(words).then(
       () => undefined,

@@ -54,7 +54,7 @@ export interface CurveForecast extends Foreseen {
 export interface SideForecast {
   /** Vertices seen so far. */
   readonly seen: number;
-  /** By multiples of the other side; ends before the first at which the back-test fails. */
+  /** By multiples of the other side; ends at the last that passed the back-test, if another failed. */
   readonly curve: readonly CurveForecast[];
   /** Back-tests, by multiples of the other side. */
   readonly backtests: readonly Backtest[];
@@ -143,13 +143,15 @@ export async function forecastGrowth(
     const backtests = await backtest(side, tried, trials, random.derive(s, 1), task);
     const drawn = model && (await drawGrowth(model, growing, grid, { draws, seed, ...task }));
     const seen = graph[counted].count;
-    const failed = backtests.find(({ refused }) => refused)?.times ?? Number.POSITIVE_INFINITY;
+    const failed = backtests.findIndex(({ refused }) => refused);
+    // Between the last test that passed and the first that failed, nothing was tested.
+    const reach = failed < 0 ? Number.POSITIVE_INFINITY : (backtests[failed - 1]?.times ?? 1);
     const points = projections.map((projection, at) => curvePoint(projection, backtests, seen, drawn?.[at]));
     const at = grid.indexOf(asked[growing]);
     return {
       side: Object.freeze({
         seen,
-        curve: points.filter(({ times }) => times < failed),
+        curve: points.filter(({ times }) => times <= reach),
         backtests,
         discoveryRate: (counts.degree[0] === 1 ? counts.vertices[0] : 0) / counts.sum,
         saturation: saturation(fitDegreeModel(counts), counts, graph.edges),

@@ -6,6 +6,7 @@ import { lengths, pickLists, type RowLists, renameLists, transposeLists } from '
 import { randomStream, shuffle } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { drawAssignment } from '../sample/pq.js';
+import { many } from '../text/phrases.js';
 import { itemsIn, type RankingTask, rankingTask } from './ranking-task.js';
 
 /** Training edges, in both orders; counts of a multigraph are ignored. */
@@ -54,8 +55,9 @@ export function holdBack(
 ): HeldBackTask {
   const held = tryHoldBack(data, options);
   if (held) return held;
+  const users = data.users.offsets.length - 1;
   throw new InputError(
-    `${data.users.offsets.length - 1} training users leave nothing to tune on: no held-back user has both shown and hidden items; ` +
+    `${many(users, 'training user')} ${users === 1 ? 'leaves' : 'leave'} nothing to tune on: no held-back user has both shown and hidden items; ` +
       `use more data${otherwise === undefined ? '' : `, or ${otherwise}`}`,
   );
 }

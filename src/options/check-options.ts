@@ -79,7 +79,7 @@ function checkValue(known: AnyOption, value: unknown, path: string): unknown {
       throw optionError`${option(path)} ${show(wrong)}: expected ${describe(known.of)}`;
   }
   if (isRight(known, value)) return value;
-  throw optionError`${option(path)} ${show(value)}: expected ${describe(known)}`;
+  throw optionError`${option(path)} ${show(value)}: expected ${describe(known, value)}`;
 }
 
 function isRight(known: AnyOption, value: unknown): boolean {
@@ -140,13 +140,14 @@ function inRange(value: number, { min, max, above, below }: Range): boolean {
   );
 }
 
-function describe(known: AnyOption): string {
+/** What an option takes. `value`: what was given; if it is too large, the largest number is named. */
+function describe(known: AnyOption, value?: unknown): string {
   switch (known.kind) {
     case 'whole':
     case 'decimal':
       return (
         (known.words ?? []).map((word) => `${word}, or `).join('') +
-        `a ${known.kind === 'whole' ? 'whole number' : 'number'}${describeRange(known)}${known.why ? `; ${known.why}` : ''}`
+        `a ${known.kind === 'whole' ? 'whole number' : 'number'}${describeRange(known, value)}${known.why ? `; ${known.why}` : ''}`
       );
     case 'choice':
       return `one of ${known.values.join(', ')}`;
@@ -173,11 +174,13 @@ function describe(known: AnyOption): string {
   }
 }
 
-export function describeRange({ min, max, above, below }: Range): string {
+export function describeRange({ min, max, above, below }: Range, value?: unknown): string {
+  const largest = max ?? Number.MAX_SAFE_INTEGER;
+  const isTooLarge = Number.isInteger(value) && (value as number) > largest;
   const parts: string[] = [];
   if (min !== undefined) parts.push(`at least ${short(min)}`);
   if (above !== undefined) parts.push(`above ${short(above)}`);
-  if (max !== undefined && max < Number.MAX_SAFE_INTEGER - 1000) parts.push(`at most ${short(max)}`);
+  if (isTooLarge || largest < Number.MAX_SAFE_INTEGER - 1000) parts.push(`at most ${short(largest)}`);
   if (below !== undefined) parts.push(`below ${short(below)}`);
   return parts.length > 0 ? `, ${parts.join(' and ')}` : '';
 }
@@ -201,7 +204,7 @@ export function parseValue(
   const value = readText(known, typed);
   if (isRight(known, value)) return { value };
   // On a command line a list has commas, and `all` and `none` stand for true and false.
-  if (known.kind !== 'list') return { expected: describe(known) };
+  if (known.kind !== 'list') return { expected: describe(known, value) };
   const words = known.orAll ? 'all, none, or some of' : 'a list separated by commas, each';
   return {
     expected: `${words} ${known.orAll ? (known.of as { values: readonly string[] }).values.join(',') : describe(known.of)}`,

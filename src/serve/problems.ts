@@ -103,7 +103,7 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Zod's "Too big: expected number to be <=1000" and "Invalid input: expected string, received number" in plain words. */
 function inWords(message: string): string {
   const [, sign, bound] = /^Too (?:small|big): expected \w+ to (?:be|have) ([<>]=?)(.+)$/.exec(message) ?? [];
-  if (sign !== undefined) return `expected ${BOUNDS[sign]} ${bound}`;
+  if (sign !== undefined) return `expected ${BOUNDS[sign]} ${bound.replace(/^1 (\w+)s$/, '1 $1')}`;
   const [, wanted, sent] = /^Invalid input: expected (\w+), received (\w+)$/.exec(message) ?? [];
   if (wanted === undefined || !(wanted in TYPES)) return message;
   return `expected ${TYPES[wanted]}${sent in TYPES && wanted !== 'int' ? `, not ${TYPES[sent]}` : ''}`;

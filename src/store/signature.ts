@@ -8,23 +8,23 @@ import { MODEL_START } from './tensors.js';
 
 /** Whether a file is a model or the state of a fit. */
 export async function isModelFile(path: string): Promise<boolean> {
-  return (await startOf(path))?.text.slice(8) === MODEL_START;
+  return (await startOf(path))?.slice(8) === MODEL_START;
 }
 
-/** Whether a file may be replaced without asking: it is empty, or graphex wrote it. */
+/** Whether a file may be replaced without asking: graphex wrote it. */
 export async function isOwnFile(path: string): Promise<boolean> {
   const start = await startOf(path);
-  if (!start) return false;
-  return start.size === 0 || start.text.startsWith(REJECTS_HEADER) || start.text.slice(8) === MODEL_START;
+  if (start === undefined) return false;
+  return start.startsWith(REJECTS_HEADER) || start.slice(8) === MODEL_START;
 }
 
-/** The size and the first bytes of a file; undefined if it cannot be opened. */
-async function startOf(path: string): Promise<{ readonly size: number; readonly text: string } | undefined> {
+/** The first bytes of a file; undefined if it cannot be opened. */
+async function startOf(path: string): Promise<string | undefined> {
   const read = withFile(path, 'r', async (file) => {
     const found = await file.stat();
     if (!found.isFile()) return undefined;
     const first = await readAt(file, 0, 8 + MODEL_START.length);
-    return { size: found.size, text: Buffer.from(first).toString('latin1') };
+    return Buffer.from(first).toString('latin1');
   });
   return read.catch(() => undefined);
 }

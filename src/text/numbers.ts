@@ -27,10 +27,14 @@ export function short(value: number, digits = 3): string {
   return minus(String(Number(value.toPrecision(digits))));
 }
 
-/** A fixed number of decimals. */
+/** A fixed number of decimals. A number that rounds to zero has no sign. */
 export function fixed(value: number, digits: number): string {
-  return minus(value.toFixed(digits));
+  const text = value.toFixed(digits);
+  return minus(isZero(text) ? text.replace('-', '') : text);
 }
+
+/** Whether all digits are zeros. */
+const isZero = (text: string) => /^-?[0.]+$/.test(text);
 
 /** A fixed number of significant digits; zeros at the end stay. */
 export function significant(value: number, digits: number): string {
@@ -44,7 +48,8 @@ export function signed(value: number): string {
 
 /** As `fixed`, with a plus sign above zero. */
 export function signedFixed(value: number, digits: number): string {
-  return plus(value) + fixed(value, digits);
+  const text = fixed(value, digits);
+  return isZero(text) ? text : plus(value) + text;
 }
 
 const plus = (value: number) => (value > 0 ? '+' : '');

@@ -35,6 +35,11 @@ export function described(adjective: string, { one, many }: Noun): Noun {
   return { one: `${adjective} ${one}`, many: `${adjective} ${many}` };
 }
 
+/** 'is' or 'are', by the count. */
+export function are(count: number): string {
+  return count === 1 ? 'is' : 'are';
+}
+
 /** 'was' or 'were', by the count. */
 export function were(count: number): string {
   return count === 1 ? 'was' : 'were';

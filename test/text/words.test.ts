@@ -34,6 +34,11 @@ describe('numbers for people', () => {
     ]).toEqual(['0', '0.123', '0.1235', '12,346', '1.23e−7', '−2.5']);
     expect([short(3.4e38), short(9e14), short(Infinity)]).toEqual(['3.40e+38', '900,000,000,000,000', '∞']);
     expect([fixed(-0.5, 2), signed(3), signed(-3), signed(0)]).toEqual(['−0.50', '+3', '−3', '0']);
+    expect([fixed(-0.00004, 4), signedFixed(-0.0004, 3), signedFixed(0.0004, 3)]).toEqual([
+      '0.0000',
+      '0.000',
+      '0.000',
+    ]);
     expect([signedFixed(0.0125, 3), signedFixed(-2, 1), signedFixed(0, 2)]).toEqual([
       '+0.013',
       '−2.0',

@@ -1,6 +1,7 @@
 // graphex search: items by words of their id or title.
 
 import { catalogueOf } from '../../attributes/info.js';
+import { InputError } from '../../errors.js';
 import { withDefaults } from '../../options/check-options.js';
 import { SEARCH } from '../../options/commands/search.js';
 import { textTable } from '../../report/terminal/text-table.js';
@@ -27,6 +28,9 @@ export const register = declareCommand(
   },
   async (context, { own: { titles: titleFile }, options }, path: string, text: string) => {
     const { n } = withDefaults(SEARCH, options);
+    if (text.trim() === '') {
+      throw new InputError('the text to search for is empty; give words of a title, or an id');
+    }
     const { head: model } = await openModel(path);
     const titles = await readTitles(titleFile, model, context);
     const { degree } = catalogueOf(model);

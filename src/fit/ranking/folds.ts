@@ -6,6 +6,8 @@ import type { WeighedSide } from '../../graph/graph.js';
 import { allocateCounts, type EdgeCounts, type EdgeRows, pickRows } from '../../math/csr.js';
 import { allocate, allocateFrom, inSharedMemory } from '../../math/memory.js';
 import { type Random, shuffle } from '../../math/random.js';
+import { option, optionError } from '../../options/error.js';
+import { many } from '../../text/phrases.js';
 
 export interface Folds {
   /** Vertex at each place of the new order. */
@@ -16,12 +18,18 @@ export interface Folds {
   readonly bounds: Uint32Array;
 }
 
-/** Cuts `count` vertices at random into folds whose sizes differ by at most one. */
+/** Cuts `count` items at random into folds whose sizes differ by at most one. */
 export function cutFolds(count: number, folds: number, random: Random): Folds {
-  if (!Number.isInteger(folds) || folds < 2 || folds > count) {
+  if (!Number.isInteger(folds) || folds < 2) {
+    throw new InputError(`folds: ${folds} is not a whole number of at least 2`);
+  }
+  if (count < 2) {
     throw new InputError(
-      `folds: ${folds} is not a whole number from 2 to ${count}, the number of vertices to cut into folds`,
+      `the data have ${many(count, 'item')}, too few for a ranking fit, which cuts the items into folds; use more data, or another method`,
     );
+  }
+  if (count < folds) {
+    throw optionError`the data have ${many(count, 'item')}, too few for a ranking fit with ${option('folds')} ${folds}; use more data, or fewer folds`;
   }
   const order = shuffle(
     Uint32Array.from({ length: count }, (_, v) => v),

@@ -92,7 +92,7 @@ function sideBody({ found, names, charts }: ForecastPage, side: SideName): Conte
   const estimators = Object.keys(found.estimators) as ForecastEstimator[];
   const tested = estimators.filter((name): name is keyof typeof ESTIMATORS => name !== 'model');
   return [
-    html`<p>${discoveryWords(found, side, names)}</p>`,
+    curve.length > 1 && html`<p>${discoveryWords(found, side, names)}</p>`,
     chart === undefined
       ? html`<p>There is no curve: even the smallest back-test failed.</p>`
       : figure(

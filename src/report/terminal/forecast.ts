@@ -28,7 +28,9 @@ export function forecastText(
   written: readonly string[],
   all = false,
 ): string {
-  const { observed } = found;
+  const { observed, sides } = found;
+  // Without a test that passed, nothing is said of a side.
+  const shownSides = SIDES.filter((side) => sides[side].curve.length > 1);
   return paragraphs([
     wrapAll([
       `${source}: ${many(observed.users, names.users)} × ${many(observed.items, names.items)}, ${many(observed.edges, 'edge')}, density ${short(observed.density, 4)}`,
@@ -38,24 +40,18 @@ export function forecastText(
       ...nextWords(found, names),
       forecastAnswer(found, names),
       ...backtestWords(found, names),
-      ...SIDES.map((side) => discoveryWords(found, side, names)),
+      ...shownSides.map((side) => discoveryWords(found, side, names)),
       ...timeWords(found, names),
     ]),
-    ...SIDES.map((side) => curveTable(found, side, names, all)),
-    wrapAll([!all && '--all shows the other estimators.', modelLeftOutWords(found)]),
+    ...shownSides.map((side) => curveTable(found, side, names, all)),
+    wrapAll([!all && shownSides.length > 0 && '--all shows the other estimators.', modelLeftOutWords(found)]),
     written.length > 0 &&
       `wrote ${written.join(', ')}\n${nextLine('fit', ...data, '-o', 'model.safetensors')}`,
   ]);
 }
 
-function curveTable(
-  found: GrowthForecast,
-  side: SideName,
-  names: SideNames,
-  all: boolean,
-): string | undefined {
+function curveTable(found: GrowthForecast, side: SideName, names: SideNames, all: boolean): string {
   const { curve } = found.sides[side];
-  if (curve.length < 2) return undefined;
   const growing = otherSide(side);
   const grown = names[growing].many;
   const asked = found.asked[growing];

@@ -6,7 +6,7 @@ import type { ComparedMethod, Decision, SplitKind, SplitLeaderboard } from '../.
 import { baselineTitle } from '../../evaluate/baselines/all-baselines.js';
 import type { SplitMethod } from '../../options/names.js';
 import { fixed, grouped, percent, short } from '../../text/numbers.js';
-import { list, many, present } from '../../text/phrases.js';
+import { are, list, many, present } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
 const CHECK_TITLES: Readonly<Record<CheckName, string>> = {
@@ -102,8 +102,6 @@ function apart<D>(
   const enough = decimals.find(tells) ?? decimals[0];
   return [value, ...limits].map((number) => write(number, enough));
 }
-
-const are = (count: number) => (count === 1 ? 'is' : 'are');
 
 function checkWords({ name, side, value, figures, verdict }: AuditCheck, names: SideNames): string {
   const f = figures;

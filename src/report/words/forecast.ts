@@ -116,7 +116,7 @@ function testsAsAsked({ sides, asked, estimator }: GrowthForecast) {
     const growing = otherSide(counted);
     const test = sides[counted].backtests.find(({ times }) => times === asked[growing]);
     const found = test?.estimators[estimator];
-    return test && found ? [{ counted, growing, times: test.times, ...found }] : [];
+    return test && found && !test.refused ? [{ counted, growing, times: test.times, ...found }] : [];
   });
 }
 
@@ -150,7 +150,7 @@ export function backtestWords(found: GrowthForecast, names: SideNames): string[]
 
 /** The share of new vertices among the next edges, and the total if there is one. */
 export function discoveryWords(
-  { sides, observed, asked }: GrowthForecast,
+  { sides, observed, asked, forecast }: GrowthForecast,
   side: SideName,
   names: SideNames,
 ): string {
@@ -168,7 +168,7 @@ export function discoveryWords(
       : `${all}; 95 % of them will be seen after about ${about(saturation.edges)} edges.`;
   const wanted = asked[side] * observed[side];
   const beyond =
-    asked[side] > 1 && wanted > saturation.all
+    forecast && asked[side] > 1 && wanted > saturation.all
       ? ` The forecast is for ${grouped(wanted)}: the others must come from a new population.`
       : '';
   return `${next} ${seen}${beyond}`;

@@ -215,10 +215,10 @@ function overSplits(
 function modelsAmongEachOther({ models, modelGaps }: RankingDecision, named: NamedLeaderboard): string[] {
   if (modelGaps.length === 0) return [];
   if (modelGaps.every(({ recall, ndcg }) => mayBeChance(recall) && mayBeChance(ndcg))) {
-    const widest = Math.max(...modelGaps.map(({ recall }) => Math.abs(recall.difference)));
-    const most = modelGaps.length > 1 ? 'by at most ' : 'by ';
+    const widest = fixed(Math.max(...modelGaps.map(({ recall }) => Math.abs(recall.difference))), 3);
+    const by = Number(widest) === 0 ? 'less than 0.001' : modelGaps.length > 1 ? `at most ${widest}` : widest;
     return [
-      `${capital(list(models.map(shortName)))} rank equally well (recall differs ${most}${fixed(widest, 3)}, within chance), as in the paper.`,
+      `${capital(list(models.map(shortName)))} rank equally well (recall differs by ${by}, within chance), as in the paper.`,
     ];
   }
   return modelGaps.map((gap) => modelGapWords(gap, named));

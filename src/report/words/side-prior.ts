@@ -4,7 +4,7 @@ import type { SideReport, SidesReport } from '../../fit/sides/side-prior.js';
 import { type BySide, otherSide, SIDES, type SideName } from '../../graph/graph.js';
 import { chosenFits, type StudyResults } from '../../study/results.js';
 import { fixed, grouped, short } from '../../text/numbers.js';
-import { capital } from '../../text/phrases.js';
+import { are, capital } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
 /** What the estimates depend on. */
@@ -44,7 +44,7 @@ function sideWords(
     const interval = sizeInterval
       ? `, size ${short(size)} with 90 % interval ${short(sizeInterval.low)} to ${short(sizeInterval.high)}`
       : '';
-    return `${inside ? 'the' : 'The'} number of ${many} has no upper limit: ${count} are seen so far, and rare ones keep appearing (tail index of the fitted prior ${fixed(sigma, 2)}${interval}).`;
+    return `${inside ? 'the' : 'The'} number of ${many} has no upper limit: ${count} ${are(seen[side])} seen so far, and rare ones keep appearing (tail index of the fitted prior ${fixed(sigma, 2)}${interval}).`;
   }
   if (unseen === null || unseen.mean < 0.5) {
     return `${start} are a fixed population, and all ${count} are seen.`;

@@ -5,7 +5,7 @@ import type { SparsityCheck } from '../../sparsity/check.js';
 import { BORDER } from '../../sparsity/low-degrees.js';
 import type { SideVerdict, VerdictReason } from '../../sparsity/verdict.js';
 import { fixed, grouped, percent, plusMinus } from '../../text/numbers.js';
-import { capital, list, many, type Noun } from '../../text/phrases.js';
+import { are, capital, list, many, type Noun } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
 /** What sentences about a verdict are made of. */
@@ -97,7 +97,7 @@ function advise(verdict: BySide<SideVerdict>, names: SideNames): string {
 function reasonWords(reason: VerdictReason, noun: Noun, sideVerdict: SideVerdict): string {
   switch (reason.code) {
     case 'few':
-      return `there are only ${many(reason.vertices, noun)}, too few to see how their edges are spread`;
+      return `there ${are(reason.vertices)} only ${many(reason.vertices, noun)}, too few to see how their edges are spread`;
     case 'single':
       return `every ${noun.one} has a single edge, which fits any tail index`;
     case 'capped':
