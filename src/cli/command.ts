@@ -76,8 +76,9 @@ export function declareCommand<N extends CommandName, Given extends readonly unk
     for (const [argument, meaning] of Object.entries(takes)) command.argument(argument, meaning);
     addOptions(command, level);
     EXAMPLES.set(command, examples);
-    const heading = `${examples.length === 1 ? 'Example' : 'Examples'} (graphex stands for npx graphex)`;
-    command.addHelpText('after', `\n${heading}:\n${examples.map((e) => `  ${e}`).join('\n')}`);
+    const heading = examples.length === 1 ? 'Example' : 'Examples';
+    const shown = examples.map((example) => `  ${example}`).join('\n');
+    command.addHelpText('after', `\n${heading}:\n${shown}\n  (graphex stands for npx graphex)`);
     if (more !== undefined) command.addHelpText('after', more);
     command.action((...given) =>
       runCommand(command, (context) => {

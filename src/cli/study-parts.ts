@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import type { SplitTables } from '../evaluate/table-task.js';
 import { lastTimes } from '../ingest/intake/value-column.js';
-import type { ReadOptions, ReadResult } from '../ingest/options.js';
+import type { ReadGuess, ReadOptions, ReadResult } from '../ingest/options.js';
 import type { SPLIT_TABLES } from '../options/commands/evaluate.js';
 import type { OptionsOf } from '../options/declare.js';
 import { option, optionError } from '../options/error.js';
@@ -14,6 +14,7 @@ import { loadFolds } from '../store/fold-folder.js';
 import { isFoldsFolder, isSplitFolder, loadSplit } from '../store/split-folder.js';
 import type { StudyLists } from '../study/options.js';
 import type { StudyParts } from '../study/results.js';
+import { USERS_AND_ITEMS } from '../text/sides.js';
 import type { CommandContext, TypedOptions } from './command.js';
 import { type DataArgument, readData, refuseForSplit } from './read-data.js';
 import { readLists } from './read-lists.js';
@@ -36,14 +37,14 @@ export async function givenSplit(
   { own: { train, test, validation, lists = [], time }, read, options }: TypedOptions<'study'>,
   context: CommandContext,
 ): Promise<GivenSplit | undefined> {
-  const tables = hasTables({ train, test });
+  const isTables = hasTables({ train, test });
   const folder = typed.length === 1 ? await splitFolder(typed[0]) : undefined;
-  if (!tables && folder === undefined) {
+  if (!isTables && folder === undefined) {
     const name = validation !== undefined ? 'validation' : lists.length > 0 ? 'lists' : undefined;
     if (name === undefined) return undefined;
     throw optionError`${option(name)} needs a split that is given: two tables with ${option('train')} and ${option('test')}, or the folder of a split`;
   }
-  if (tables && typed.length > 0) {
+  if (isTables && typed.length > 0) {
     throw optionError`${typed[0]}: ${option('train')} and ${option('test')} replace the data; leave one of the two out`;
   }
   for (const name of ['testUsers', 'testItems', 'repeats'] as const) {
@@ -56,15 +57,18 @@ export async function givenSplit(
       throw optionError`${option('validation')} goes with ${option('train')} and ${option('test')}; a split folder has no such part`;
     }
   }
-  const protocol = options.protocol ?? (tables || lists.length > 0 ? 'all-items' : 'split');
+  const protocol = options.protocol ?? (isTables || lists.length > 0 ? 'all-items' : 'split');
   const { task } = context;
   const named = lists.map(nameAndFile);
+  const tables = isTables
+    ? await readTables({ train: train!, test: test!, validation, time }, read, context)
+    : undefined;
   const splits =
     folder === 'folds'
       ? await loadFolds(typed[0], task)
-      : folder === 'split'
-        ? [await loadSplit(typed[0], task)]
-        : [splitOfTables(await readTables({ train: train!, test: test!, validation, time }, read, context))];
+      : tables
+        ? [splitOfTables(tables)]
+        : [await loadSplit(typed[0], task)];
   if (splits.length > 1 && lists.length > 0) {
     throw optionError`${option('lists')}: ${typed[0]} has ${splits.length} folds, and lists are made for one split; study one fold, as in ${join(typed[0], 'fold-1')}`;
   }
@@ -72,13 +76,13 @@ export async function givenSplit(
   for (const { name, source } of named) {
     given.push({ name, recommendations: (await readLists(source, { ...read, ...task })).given });
   }
-  const title = tables ? train! : typed[0];
+  const title = isTables ? train! : typed[0];
   return {
     data: { given: [title], sources: [title], title },
     splits,
     lists: given,
     protocol,
-    result: describe(splits[0]),
+    result: describe(splits[0], tables?.columns),
     inputs: [
       ...(folder === undefined ? [train!, test!, ...(validation === undefined ? [] : [validation])] : typed),
       ...named.map(({ source }) => source),
@@ -86,7 +90,7 @@ export async function givenSplit(
     named: {
       ...(folder !== undefined && { folder: typed[0] }),
       ...(folder === 'folds' && { folds: splits.length }),
-      ...(tables && { train: train!, test: test! }),
+      ...(isTables && { train: train!, test: test! }),
       ...(validation !== undefined && { validation }),
       lists: named,
     },
@@ -108,7 +112,7 @@ async function splitFolder(path: string): Promise<'split' | 'folds' | undefined>
 }
 
 /**
- * The parts, and the times of the training edges if they have a column: edges of other parts are predicted, so their times are
+ * The parts, the columns of the training part, and the times of the training edges if they have a column: edges of other parts are predicted, so their times are
  * not needed.
  */
 export async function readTables(
@@ -120,12 +124,15 @@ export async function readTables(
   }: OptionsOf<typeof SPLIT_TABLES> & { readonly time?: string | number | undefined },
   read: ReadOptions,
   context: CommandContext,
-): Promise<SplitTables & { readonly times?: Float64Array | undefined }> {
+): Promise<
+  SplitTables & { readonly times?: Float64Array | undefined; readonly columns: ReadGuess['columns'] }
+> {
   const part = async (source: string) => (await readData([source], read, context)).graph;
   const value = time === undefined ? undefined : lastTimes(time);
-  const { graph, values } = await readData([train!], read, context, { value });
+  const { graph, values, guess } = await readData([train!], read, context, { value });
   return {
     train: graph,
+    columns: guess.columns,
     test: await part(test!),
     ...(validation !== undefined && { validation: await part(validation) }),
     ...(values && { times: values }),
@@ -143,12 +150,16 @@ function nameAndFile(typed: string): { readonly name: string; readonly source: s
 }
 
 /** The graph of all parts, described as if it had been read. */
-function describe(split: Split): ReadResult {
+function describe(split: Split, columns?: ReadGuess['columns']): ReadResult {
   const graph = wholeGraph(split);
-  const { edges } = graph;
+  const { edges, names = USERS_AND_ITEMS } = graph;
   return {
     graph,
     read: { rows: edges, kept: edges, merged: 0, rejected: 0 },
-    guess: { kind: 'table', format: 'the parts of a split', columns: { users: 'user', items: 'item' } },
+    guess: {
+      kind: 'table',
+      format: 'the parts of a split',
+      columns: { users: columns?.users ?? names.users.one, items: columns?.items ?? names.items.one },
+    },
   };
 }

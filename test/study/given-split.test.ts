@@ -87,6 +87,17 @@ describe('study --train --test --lists', () => {
   const given = () => ['--train', at('train.csv'), '--test', at('test.csv')];
   const quick = ['-k', '2', '--model', 'auto', '--iterations', '15', '--no-ranker', '--quiet'];
 
+  it('names the columns of the tables', async () => {
+    for (const name of ['train.csv', 'test.csv']) {
+      const text = readFileSync(at(name), 'utf8');
+      writeFileSync(at(`named-${name}`), text.replace(/^.*/, 'customer,product'));
+    }
+    const tables = ['--train', at('named-train.csv'), '--test', at('named-test.csv')];
+    const options = ['--baselines', 'none', ...quick.slice(0, -1), '-o', at('named')];
+    const { stdout, stderr } = await graphex('study', ...tables, ...options);
+    expect(stdout, stderr).toMatch(/the parts of a\s+split; users customer;\s+items product/);
+  });
+
   it('has models, baselines and lists in one leaderboard with paired intervals', async () => {
     const lists = ['--lists', `mine=${at('popular.csv')}`];
     const options = [...quick, '--baselines', 'popularity,knn', '-o', at('report')];
