@@ -95,7 +95,7 @@ describe('study --train --test --lists', () => {
     const tables = ['--train', at('named-train.csv'), '--test', at('named-test.csv')];
     const options = ['--baselines', 'none', ...quick.slice(0, -1), '-o', at('named')];
     const { stdout, stderr } = await graphex('study', ...tables, ...options);
-    expect(stdout, stderr).toMatch(/the parts of a\s+split; users customer;\s+items product/);
+    expect(stdout, stderr).toMatch(/the parts of a\s+split;\s+users\s+customer;\s+items\s+product/);
   });
 
   it('has models, baselines and lists in one leaderboard with paired intervals', async () => {
