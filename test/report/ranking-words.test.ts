@@ -43,6 +43,14 @@ describe('which method recommends best, in words', () => {
     return [ranking.headline, next.find(({ text }) => text.startsWith('To recommend'))!.text];
   };
 
+  it('says of a difference that rounds to zero that it is less than what is shown', () => {
+    const same = numbers({ 'sparse-30': 0.32, 'dense-30': 0.32, ease: 0.3 }, { sure: false });
+    const { details } = studyVerdicts(same).ranking;
+    expect(details.join(' ')).toContain(
+      'rank equally well (recall differs by less than 0.001, within chance)',
+    );
+  });
+
   it('advises the method of the headline if nDCG decides and recall is a tie', () => {
     const baselines = leaderboardOf(
       { 'sparse-30': 0.3, ease: 0.32, ials: 0.31 },

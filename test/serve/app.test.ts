@@ -320,6 +320,7 @@ describe('the HTTP side', () => {
     );
     expect(await said('/v1/recommend', { likes: 'tea' })).toBe('likes: expected a list, not a text');
     expect(await said('/v1/recommend', { likes: ['a'], n: 1.5 })).toBe('n: expected a whole number');
+    expect(await said('/v1/recommend', { user: '' })).toBe('user: expected at least 1 character');
   });
 
   it('refuses ids that are empty or no UTF-8', async () => {
