@@ -85,7 +85,7 @@ export const compared = signalOf<typeof models.value | undefined>('models', unde
 export const comparing = computed(() => compared.value === models.value);
 /** The model that the visitor wants the lists of. */
 export const preferred = signalOf<Purpose | undefined>('models', undefined);
-/** The model that makes the lists: the preferred one, else the better one on held-out users, else the ranker. */
+/** The model that makes the lists: the preferred one, else the clearly better one on held-out users, else the ranker. */
 export const lister = computed<Purpose>(() => {
   const { understand, recommend } = models.value;
   if (!understand || !recommend) return recommend ? 'recommend' : 'understand';

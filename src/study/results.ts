@@ -325,7 +325,7 @@ export function predictionError(fit: CheckedFit, statistic: Statistic): number {
 }
 
 /** Below these numbers of test users or test edges, chance decides which method comes first. */
-const LEAST_TEST = { users: 30, edges: 50 };
+export const LEAST_TEST = { users: 30, edges: 50 };
 
 /** The sizes of a test part that is too small to tell methods apart; null if it is large enough. */
 export type TooLittle = { readonly users: number; readonly edges: number } | null;

@@ -1,8 +1,10 @@
 // The session's models without a browser: which data they learn from, and what they say about it.
 
 import { beforeAll, expect, test } from 'vitest';
+import type { RankingScores } from '../../src/metrics/ranking-metrics.js';
 import type { FitChoice, Purpose } from '../../src/page/protocol.js';
 import { answerRead, answerThin, currentData } from '../../src/page/session/session-data.js';
+import { clearlyBetter } from '../../src/page/session/session-evaluate.js';
 import { answerExport } from '../../src/page/session/session-export.js';
 import { answerAudit, answerForecast } from '../../src/page/session/session-growth.js';
 import { answerRecommend } from '../../src/page/session/session-lists.js';
@@ -109,4 +111,20 @@ test('a list is based on the items that the model knows, as on the command line'
   expect(await basis('i1', 'i1', 'no such item')).toBe('few');
   expect(await basis('no such item')).toBe('popular');
   expect(await basis('i1', 'i2', 'i3', 'i4', 'i5')).toBe('personal');
+});
+
+test('the better lists are those that differ by more than chance on enough users', () => {
+  const scores = (users: number, recall: (user: number) => number, ndcg = recall) => {
+    const values = (of: typeof recall) => Float64Array.from({ length: users }, (_, user) => of(user));
+    return { users, perUser: { recall: values(recall), ndcg: values(ndcg) } } as unknown as RankingScores;
+  };
+  const noisy = (mean: number) => (user: number) => mean + (((user * 7919) % 101) - 50) / 100;
+  const [low, high] = [scores(800, noisy(0.3)), scores(800, (user) => noisy(0.5)(user * 3))];
+  expect(clearlyBetter(high, low, 1)).toBe('understand');
+  expect(clearlyBetter(low, high, 1)).toBe('recommend');
+  const near = scores(800, (user) => noisy(0.3004)(user * 3));
+  expect([clearlyBetter(near, low, 1), clearlyBetter(low, near, 1)]).toEqual([undefined, undefined]);
+  const opposed = scores(800, noisy(0.5), noisy(0.1));
+  expect(clearlyBetter(opposed, low, 1)).toBeUndefined();
+  expect(clearlyBetter(scores(20, noisy(0.9)), scores(20, noisy(0.1)), 1)).toBeUndefined();
 });

@@ -3,12 +3,14 @@ import type { SharedAttribute } from '../../src/attributes/shared-attributes.js'
 import {
   aboutTime,
   byteWords,
+  type ComparedLists,
   comparisonWords,
   conditionOn,
   examplesOf,
   filtersInOrder,
   heldOutOfFile,
   itemTableWords,
+  listerWords,
   machineWords,
   needWords,
   noMapWords,
@@ -54,17 +56,36 @@ describe('what the page says about the machine', () => {
 });
 
 describe('the two models of the page', () => {
-  it('are compared in a sentence that begins with the better one', () => {
+  const compared = (understand: number, recommend: number, tie: boolean): ComparedLists => {
+    const more = { ndcg: 0.3, standardError: { recall: 0.01, ndcg: 0.01 } };
     const scores = [
-      { purpose: 'understand', recall: 0.41, ndcg: 0.3 },
-      { purpose: undefined, recall: 0.2, ndcg: 0.3 },
-      { purpose: 'recommend', recall: 0.58, ndcg: 0.3 },
+      { purpose: 'understand', recall: understand, ...more },
+      { purpose: undefined, recall: 0.2, ...more },
+      { purpose: 'recommend', recall: recommend, ...more },
     ] as const;
-    expect(
-      comparisonWords({ scores, best: 'recommend', n: 20, users: 815, items: 674 }, USERS_AND_ITEMS),
-    ).toBe(
+    return { scores, best: 'recommend', tie, n: 20, users: 815, items: 674 };
+  };
+
+  it('are compared in a sentence that begins with the better one', () => {
+    expect(comparisonWords(compared(0.41, 0.58, false), USERS_AND_ITEMS)).toBe(
       'For 815 users that no model saw, the first 20 items by the ranker contain 58 % of the hidden items, ' +
         'against 41 % by the model that describes the data and 20 % by a list of popular items. The lists are ranked among 674 test items.',
+    );
+  });
+
+  it('that hardly differ have digits that differ, and the ranker makes the lists unless another was chosen', () => {
+    const tied = compared(0.5213, 0.5209, true);
+    expect(comparisonWords(tied, USERS_AND_ITEMS)).toContain(
+      'contain 52.09 % of the hidden items, against 52.13 % by the model that describes the data and 20.00 % by a list of ' +
+        'popular items. The two models do not differ clearly.',
+    );
+    expect(comparisonWords(compared(0.52, 0.524, true), USERS_AND_ITEMS)).toContain('contain 52.4 % of');
+    expect(listerWords(tied, undefined)).toBe(
+      'Recommend therefore uses the ranker, which is made for lists.',
+    );
+    expect(listerWords(compared(0.41, 0.58, false), undefined)).toBe('Recommend therefore uses the ranker.');
+    expect(listerWords(tied, 'understand')).toBe(
+      'Recommend uses the model that describes the data, as you chose.',
     );
   });
 });

@@ -9,6 +9,8 @@ import { Button } from './controls.js';
 import { Table } from './table.js';
 import { Linked, Term } from './term.js';
 
+const plusMinus = (mean: number, error: number) => `${fixed(mean, 4)} ± ${fixed(error, 4)}`;
+
 /** While there is no comparison: that it is being made, or a button to make it. */
 export function NotCompared() {
   if (comparing.value) return <p class="quiet">Comparing lists on held-out {names.value.users.many} …</p>;
@@ -40,13 +42,15 @@ export function ComparedLists({
           { label: 'recall', head: <Linked text={`recall@${found.n}`} terms={['recall']} />, numeric: true },
           { label: 'nDCG', head: <Term of="ndcg">nDCG</Term>, numeric: true },
         ]}
-        rows={found.scores.map(({ purpose, recall, ndcg }) => [
+        rows={found.scores.map(({ purpose, recall, ndcg, standardError }) => [
           capital(purpose ? PURPOSE_TITLES[purpose] : `popular ${names.value.items.many}`),
-          fixed(recall, 4),
-          fixed(ndcg, 4),
+          plusMinus(recall, standardError.recall),
+          plusMinus(ndcg, standardError.ndcg),
         ])}
       />
-      <p class="quiet">{found.leftOut}</p>
+      <p class="quiet">
+        ± is the standard error over the {names.value.users.many}. {found.leftOut}
+      </p>
     </>
   );
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { MODEL_KINDS } from '../../options/names.js';
-import { aboutTime, needWords, PURPOSE_TITLES } from '../../report/words/page.js';
+import { aboutTime, listerWords, needWords, PURPOSE_TITLES } from '../../report/words/page.js';
 import { fixed, grouped } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import { ComparedLists, NotCompared } from '../components/compared-lists.js';
@@ -25,6 +25,7 @@ import {
   models,
   names,
   opened,
+  preferred,
   ready,
   settings,
   timeOfEdges,
@@ -265,7 +266,7 @@ function Fitted() {
         <>
           <h2>Which lists are better?</h2>
           <ComparedLists found={compared}>
-            {ready.value.length > 1 && `Recommend therefore uses ${PURPOSE_TITLES[compared.best]}.`}
+            {ready.value.length > 1 && listerWords(compared, preferred.value)}
           </ComparedLists>
           {models.value.recommend?.time !== undefined && (
             <p class="quiet">

@@ -153,7 +153,7 @@ function queryOf(isNew: boolean): ListQuery | undefined {
 /** Which model makes the lists, if there are two. */
 function Lister() {
   if (ready.value.length < 2) return null;
-  const best = comparison.value?.best;
+  const { best, tie } = comparison.value ?? {};
   return (
     <Select
       label="Lists by"
@@ -161,7 +161,7 @@ function Lister() {
       value={lister.value}
       choices={ready.value.map(({ purpose }) => [
         purpose,
-        PURPOSE_TITLES[purpose] + (purpose === best ? ', better on held-out users' : ''),
+        PURPOSE_TITLES[purpose] + (purpose === best && !tie ? ', better on held-out users' : ''),
       ])}
       onChange={(purpose) => set(preferred, purpose)}
     />

@@ -24,17 +24,20 @@ export const PURPOSE_TITLES: Readonly<Record<Purpose, string>> = {
   recommend: 'the ranker',
 };
 
-/** How much of what held-out users have is in the lists of a model, or of popular items. */
+/** How much of what held-out users have is in the lists of a model, or of popular items, with standard errors. */
 export interface Score {
   readonly purpose: Purpose | undefined;
   readonly recall: number;
   readonly ndcg: number;
+  readonly standardError: { readonly recall: number; readonly ndcg: number };
 }
 
 export interface ComparedLists {
   readonly scores: readonly Score[];
-  /** The model whose lists are better. */
+  /** The model to recommend with: the one whose lists are clearly better, else the ranker. */
   readonly best: Purpose;
+  /** Whether two models were compared and neither has clearly better lists. */
+  readonly tie: boolean;
   readonly n: number;
   /** Held-out users. */
   readonly users: number;
@@ -43,18 +46,38 @@ export interface ComparedLists {
 }
 
 /** Which model makes better lists, and by how much. */
-export function comparisonWords({ scores, best, n, users, items }: ComparedLists, names: SideNames): string {
+export function comparisonWords(
+  { scores, best, tie, n, users, items }: ComparedLists,
+  names: SideNames,
+): string {
   const title = (purpose: Purpose | undefined) =>
     purpose ? PURPOSE_TITLES[purpose] : `a list of popular ${names.items.many}`;
   const [first, ...others] = [...scores].sort(
     (a, b) => Number(b.purpose === best) - Number(a.purpose === best) || b.recall - a.recall,
   );
-  const against = list(others.map(({ purpose, recall }) => `${percent(recall)} by ${title(purpose)}`));
-  return (
+  const share = percentsApart(scores.map(({ recall }) => recall));
+  const against = list(others.map(({ purpose, recall }) => `${share(recall)} by ${title(purpose)}`));
+  return present([
     `For ${many(users, names.users)} that no model saw, the first ${n} ${names.items.many} by ${title(first.purpose)} ` +
-    `contain ${percent(first.recall)} of the hidden ${names.items.many}, against ${against}. ` +
-    `The lists are ranked among ${grouped(items)} test ${items === 1 ? names.items.one : names.items.many}.`
-  );
+      `contain ${share(first.recall)} of the hidden ${names.items.many}, against ${against}.`,
+    tie && 'The two models do not differ clearly.',
+    `The lists are ranked among ${grouped(items)} test ${items === 1 ? names.items.one : names.items.many}.`,
+  ]).join(' ');
+}
+
+/** Percentages with as many decimals, at most two, as show that they differ. */
+function percentsApart(shares: readonly number[]): (share: number) => string {
+  const different = new Set(shares).size;
+  const shows = (digits?: number) =>
+    new Set(shares.map((share) => percent(share, digits))).size === different;
+  const decimals = shows() ? undefined : shows(1) ? 1 : 2;
+  return (share) => percent(share, decimals);
+}
+
+/** Which of two models makes the lists, and why. `chosen`: the one that the visitor chose. */
+export function listerWords({ best, tie }: ComparedLists, chosen: Purpose | undefined): string {
+  if (chosen) return `Recommend uses ${PURPOSE_TITLES[chosen]}, as you chose.`;
+  return `Recommend therefore uses ${PURPOSE_TITLES[best]}${tie ? ', which is made for lists' : ''}.`;
 }
 
 /** Which users a file of the models lacks. `setting`: the label of the setting that holds them out. */
