@@ -46,9 +46,10 @@ export function App() {
   }, [now]);
   return (
     <>
-      <a class="skip" href="#main">
+      {/* Not a link: its address would be taken for one of another step. */}
+      <Button class="skip" onClick={() => content.current!.focus()}>
         Skip to the content
-      </a>
+      </Button>
       <header class="top">
         <Button class="plain mark" onClick={() => go('start')}>
           graphex

@@ -10,6 +10,7 @@ import {
   built,
   canVisit,
   complaints,
+  focused,
   give,
   type Host,
   host,
@@ -285,6 +286,10 @@ describe.skipIf(!canVisit)('everyone', () => {
       location.hash = '#start?features=3&iterations=20&engine=cpu&n=5';
     });
     await page.reload();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(await focused(page)).toBe('main');
+    expect(page.url()).toMatch(/#start\?/);
     /** Presses Tab until something with this text has the focus, then a key. */
     const press = async (text: RegExp, key = 'Enter') => {
       for (let tabs = 0; tabs < 60; tabs++) {
@@ -308,9 +313,13 @@ describe.skipIf(!canVisit)('everyone', () => {
     await press(/^Fit to understand$/);
     await page.getByText(/contain .* of the hidden/).waitFor({ timeout: 60_000 });
     await idle(page);
+    // The focus is where it was when work ends, and at the work while it lasts.
+    await expect.poll(() => focused(page)).toBe('Fit again to understand');
     await press(/^Fit to recommend$/);
+    await expect.poll(() => focused(page)).toMatch(/^(Work in progress|Fit again to recommend)$/);
     await page.getByText(/Recommend therefore uses/).waitFor({ timeout: 60_000 });
     await idle(page);
+    await expect.poll(() => focused(page)).toBe('Fit again to recommend');
     await press(/^Recommend$/);
     await page.locator('.recommend .chips button').first().waitFor();
     const [user] = (await page.locator('.recommend .chips button').nth(3).innerText()).split(/\s/);
@@ -325,6 +334,7 @@ describe.skipIf(!canVisit)('everyone', () => {
     expect(await page.locator('.reasons').innerText()).toContain('the sum of these parts');
     await press(/^Hide$/);
     await expect.poll(async () => (await listed())[0]).toBe(second);
+    await expect.poll(() => focused(page)).toBe(`Hide ${second} from all lists`);
     const taken = page.waitForEvent('download');
     await press(/^Save all lists as CSV$/);
     expect(readFileSync(await (await taken).path(), 'utf8')).not.toContain(`,${best},`);

@@ -263,7 +263,7 @@ describe.skipIf(!ready)('the owner of a table', () => {
       .locator('section[aria-label^="The lists"] tbody td:nth-child(2)')
       .allInnerTexts();
     for (const recall of recalls)
-      expect(shown.map((cell) => cell.split(' ')[0])).toContain(recall.toFixed(4));
+      expect(shown.map((cell) => cell.split(/\s/)[0])).toContain(recall.toFixed(4));
     const ranked = splitRankingTask(parts).candidates.length;
     await page.getByText(`The lists are ranked among ${grouped(ranked)} test items.`).waitFor();
     // The first sentence is about what is chosen now.

@@ -23,6 +23,7 @@ import {
   canVisit,
   complaints,
   download,
+  focused,
   give,
   type Host,
   host,
@@ -305,9 +306,13 @@ describe.skipIf(!canVisit)('on the way', () => {
     );
     await toVerdict(page, `user_id,movie\n${rows.join('\n')}\n`);
     await button(page, 'Fit a model').click();
-    await button(page, 'Fit to understand').click();
-    await button(page, 'Cancel').click();
+    // By keyboard: the focus goes to the work, and from Cancel back to the button.
+    await button(page, 'Fit to understand').press('Enter');
+    await expect.poll(() => focused(page)).toBe('Work in progress');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
     await idle(page);
+    await expect.poll(() => focused(page)).toBe('Fit to understand');
     expect(await page.getByRole('alert').count()).toBe(0);
     await nav(page, 'Data').click();
     await toVerdict(page);

@@ -81,6 +81,12 @@ export const nav = (page: Page, name: string) =>
   page.locator('nav').getByRole('button', { name, exact: true });
 export const button = (page: Page, name: string) =>
   page.locator('main').getByRole('button', { name, exact: true });
+/** What has the keyboard focus: its label, id or text. */
+export const focused = (page: Page) =>
+  page.evaluate(() => {
+    const { activeElement: element } = document;
+    return element?.getAttribute('aria-label') || element?.id || element?.textContent;
+  });
 /** Nothing is under way. */
 export const idle = (page: Page) => page.locator('.working').waitFor({ state: 'detached', timeout: 60_000 });
 

@@ -5,6 +5,7 @@ import { described, many } from '../../text/phrases.js';
 import type { Answer, Listed } from '../protocol.js';
 import { filter, hidden, names } from '../state.js';
 import { Button, set } from './controls.js';
+import { useNextFocus } from './focus.js';
 import { itemName, MOST_OF_NAME, titleOf } from './item-name.js';
 import { FORMAT_NAMES, saveExport } from './save.js';
 import { Linked } from './term.js';
@@ -27,6 +28,7 @@ export function RecommendedList({
   readonly open: string | undefined;
   onOpen(item: string): void;
 }) {
+  const list = useNextFocus<HTMLOListElement>('.hide');
   // Scores of rankers may be below 0: such an item has no bar.
   const most = Math.max(0, ...answer.items.map(({ score, high }) => high ?? score)) || 1;
   const { common, each } = mainReasons(answer.items, names.value, (item) => itemName(item, MOST_OF_NAME));
@@ -43,7 +45,10 @@ export function RecommendedList({
         <Legend isRate={isRate} withIntervals={answer.items[0].high !== undefined} />
       )}
       {common && <p class="quiet">{common}.</p>}
-      <ol class={answer.items.some(({ item }) => titleOf(item) !== undefined) ? 'list titled' : 'list'}>
+      <ol
+        class={answer.items.some(({ item }) => titleOf(item) !== undefined) ? 'list titled' : 'list'}
+        {...list}
+      >
         {answer.items.map((entry, at) => (
           <li key={entry.item}>
             <div class="entry">
@@ -118,6 +123,7 @@ function Legend({ isRate, withIntervals }: { readonly isRate: boolean; readonly 
 
 /** Items that no list shows, each with a way back. */
 function Hidden() {
+  const list = useNextFocus<HTMLUListElement>();
   if (hidden.value.length === 0) return null;
   const { items } = names.value;
   return (
@@ -126,7 +132,7 @@ function Hidden() {
         Hidden from all lists and their files. The models still know{' '}
         {hidden.value.length === 1 ? 'it' : 'them'}. Click to show again:
       </p>
-      <ul class="chips">
+      <ul class="chips" {...list}>
         {hidden.value.map((item) => (
           <li key={item}>
             <Button

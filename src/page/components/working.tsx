@@ -6,10 +6,12 @@ import { oneLine } from '../../text/untrusted.js';
 import { problemHere } from '../state.js';
 import { secondsLeft, work } from '../work.js';
 import { Button } from './controls.js';
+import { useFocusOfWork } from './focus.js';
 
 /** The work in progress: stage, bar, remaining time, and a button to cancel it. */
 export function Working() {
   const now = work.value;
+  const place = useFocusOfWork(now !== undefined);
   const [, tick] = useState(0);
   useEffect(() => {
     if (!now) return undefined;
@@ -21,7 +23,7 @@ export function Working() {
   const left = secondsLeft(now);
   const seconds = Math.floor((performance.now() - now.began) / 1000);
   return (
-    <section class="working" aria-label="Work in progress">
+    <section class="working" aria-label="Work in progress" tabIndex={-1} ref={place}>
       <div>
         <p role="status">
           <b>{now.title}</b>

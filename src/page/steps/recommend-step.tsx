@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { PURPOSE_TITLES } from '../../report/words/page.js';
 import { grouped } from '../../text/numbers.js';
 import { article, capital, many } from '../../text/phrases.js';
@@ -8,6 +8,7 @@ import { shown } from '../../text/untrusted.js';
 import { AllLists } from '../components/all-lists.js';
 import { Button, Select, set } from '../components/controls.js';
 import { FilterField } from '../components/filter-field.js';
+import { useNextFocus } from '../components/focus.js';
 import { bringIntoView, useArrival } from '../components/hooks.js';
 import { itemName, MOST_OF_NAME } from '../components/item-name.js';
 import { ItemTableField } from '../components/item-table-field.js';
@@ -57,8 +58,11 @@ export default function Recommend() {
   // Somebody new is put together by several clicks, which must not be interrupted.
   const place = useArrival<HTMLElement>(answer.value && !forNew ? customer.value : undefined);
 
+  const hiddenBefore = useRef(exclude);
   useEffect(() => {
-    answer.value = undefined;
+    // The list stays while items are hidden or shown again.
+    if (hiddenBefore.current === exclude) answer.value = undefined;
+    hiddenBefore.current = exclude;
     shownList.value = undefined;
     refused.value = undefined;
     const query = queryOf(forNew);
@@ -116,7 +120,7 @@ export default function Recommend() {
           )}
           {answer.value ? (
             <RecommendedList
-              answer={answer.value}
+              answer={withoutHidden(answer.value)}
               user={forNew ? `new ${users.one}` : (customer.value ?? '')}
               isRate={by === 'understand'}
               where={found.served ? 'by the server' : 'in this tab'}
@@ -142,6 +146,11 @@ export default function Recommend() {
       {knowsUsers && <AllLists count={known} refused={refused.value !== undefined} />}
     </>
   );
+}
+
+/** An item that was hidden disappears before the next list arrives. */
+function withoutHidden(answer: Answer): Answer {
+  return { ...answer, items: answer.items.filter(({ item }) => !hidden.value.includes(item)) };
 }
 
 /** The one to recommend for, if somebody is chosen. */
@@ -179,8 +188,10 @@ function Chips({
   readonly offered?: boolean;
   readonly children: ComponentChildren;
 }) {
+  const next = useNextFocus<HTMLUListElement>();
   return (
     <ul
+      {...next}
       class={`chips${offered ? ' offered' : ''}${long ? ' long' : ''}`}
       // A region that scrolls can be reached by the keyboard.
       {...(long && { tabIndex: 0 })}
