@@ -25,15 +25,13 @@ export async function readTitles(
 }
 
 /**
- * The id of an item given by id or title, or by words that only one item contains. A text that fits several items, or none but
- * close spellings, is refused with the candidates; any other is returned unchanged.
+ * The id of an item given by id or title, or by whole words that only one title contains. A text that fits several items, or none
+ * but close spellings, is refused with the candidates; any other is returned unchanged.
  */
 export function idByTitle(text: string, titles: TitleBook): string {
-  const found = titles.find(text);
+  const found = titles.meant(text);
   if (typeof found === 'object') return titles.id(found.item);
-  const contained = titles.search(text, 2, 'contained');
-  if (found === 'unknown' && contained.length === 1) return titles.id(contained[0]);
-  if (contained.length > 0) {
+  if (found === 'ambiguous') {
     throw new InputError(
       `${shown(text)} fits several items: ${titles.candidateWords(text)}; give the id or the whole title of one of them`,
     );

@@ -40,7 +40,20 @@ export function nearestId(wanted: string | number, ids: VertexIds): string | und
   return best;
 }
 
-const isNumber = (text: string) => /^[\d.]+$/.test(text);
+export const isNumber = (text: string) => /^[\d.]+$/.test(text);
+
+/** Ids with more digits are not padded with zeros. */
+const MOST_DIGITS = 20;
+
+/** The id that differs from a number in leading zeros or a trailing ".0" alone; undefined if there is none. */
+export function sameNumber(wanted: string | number, ids: VertexIds): string | undefined {
+  const text = String(wanted);
+  if (!isNumber(text) || text.length > MOST_DIGITS) return undefined;
+  const digits = plain(text);
+  const forms = [`${digits}.0`];
+  for (let length = digits.length; length <= MOST_DIGITS; length++) forms.push(digits.padStart(length, '0'));
+  return forms.find((form) => ids.find(form) >= 0);
+}
 
 /** The id in lower case, without spaces at the ends, leading zeros and a trailing ".0". */
 function plain(id: string): string {

@@ -11,9 +11,9 @@ import { editDistance } from '../text/edit-distance.js';
 
 /**
  * Finds at most `n` items by words of their id or title; the items that most users have come first. `only: 'contained'` leaves out close
- * spellings.
+ * spellings, `only: 'words'` also words that are unfinished or parts of a word.
  */
-export type SearchItems = (text: string, n: number, only?: 'contained') => number[];
+export type SearchItems = (text: string, n: number, only?: 'contained' | 'words') => number[];
 
 const WORD = /[\p{L}\p{N}]+/gu;
 const ASCII_WORD = /[a-z0-9]+/g;
@@ -161,11 +161,12 @@ export function createItemSearch(
     if (id >= 0) found.add(id);
     if (asked.length === 0) return [...found].slice(0, n);
     const last = asked.length - 1;
-    const tiers = [
+    const parts = [
       (word: string, w: number) => (w === last ? beginning(word) : exact(word)),
       containing,
       ...(only === 'contained' ? [] : [close]),
     ];
+    const tiers = only === 'words' ? [exact] : parts;
     for (const [t, tier] of tiers.entries()) {
       if (found.size >= n) break;
       // Letters inside words are looked for if no item has the words.

@@ -3,6 +3,7 @@
 import type { VertexIds } from '../graph/ids.js';
 import { once } from '../math/once.js';
 import { shown } from '../text/untrusted.js';
+import { isNumber, sameNumber } from './nearest-id.js';
 import { createItemSearch } from './search-index.js';
 
 /** The item of an id or a title, or why there is none. */
@@ -11,8 +12,9 @@ type Found = { readonly item: number } | 'unknown' | 'ambiguous';
 export type TitleBook = ReturnType<typeof titleBook>;
 
 const SEVERAL = -2;
-/** Candidates that a message names. */
+/** Candidates that a message names, and that are looked at for it. */
 const NAMED = 5;
+const MOST_CANDIDATES = 200;
 
 function withoutYear(title: string): string {
   const lower = title.toLowerCase();
@@ -39,6 +41,24 @@ export function titleBook(ids: VertexIds, titles: readonly string[], degree?: Ar
     note(undated, withoutYear(title), item);
   }
   const search = once(() => createItemSearch(ids, titles, degree));
+  /** Items whose title is the text or contains it as whole words; those with the title itself come first. */
+  const withWords = (text: string): number[] => {
+    if (titles.length === 0 || isNumber(text)) return [];
+    const title = withoutYear(text);
+    const found = search()(text, MOST_CANDIDATES, 'words').filter((item) => titles[item]);
+    const isNamed = (item: number) => Number(withoutYear(titles[item]) === title);
+    return found.sort((a, b) => isNamed(b) - isNamed(a));
+  };
+  const find = (text: string | number): Found => {
+    const id = ids.find(text);
+    if (id >= 0) return { item: id };
+    const item =
+      exact.get(String(text)) ??
+      folded.get(String(text).toLowerCase()) ??
+      undated.get(withoutYear(String(text)));
+    if (item === undefined) return 'unknown';
+    return item === SEVERAL ? 'ambiguous' : { item };
+  };
   return {
     id: (item: number): string => ids.at(item),
     /** The title of an item; undefined if it has none. */
@@ -46,28 +66,27 @@ export function titleBook(ids: VertexIds, titles: readonly string[], degree?: Ar
     /** The same by its id. */
     ofId: (id: string | number): string | undefined => titles[ids.find(id)] || undefined,
     /** Finds an item by its id, else by its title: exactly, then ignoring case, then without the year at the end. */
-    find(text: string | number): Found {
-      const id = ids.find(text);
-      if (id >= 0) return { item: id };
-      const item =
-        exact.get(String(text)) ??
-        folded.get(String(text).toLowerCase()) ??
-        undated.get(withoutYear(String(text)));
+    find,
+    /** The same, else by whole words that only one title contains; ambiguous if several do. Numbers are ids, not words. */
+    meant(text: string | number): Found {
+      const found = find(text);
+      if (found !== 'unknown') return found;
+      const [item, other] = withWords(String(text));
       if (item === undefined) return 'unknown';
-      return item === SEVERAL ? 'ambiguous' : { item };
+      return other === undefined ? { item } : 'ambiguous';
     },
-    /** Title and id of at most five items that contain the words, for a message that asks which item is meant. */
-    candidateWords(text: string | number): string | undefined {
-      const found = search()(String(text), NAMED + 1, 'contained');
-      if (found.length === 0) return undefined;
-      const named = found.slice(0, NAMED).map((item) => {
-        const [id, title] = [shown(ids.at(item)), titles[item]];
-        return title ? `${shown(title)} (${id})` : id;
-      });
+    /** Title and id of at most five items that an ambiguous text may mean, for a message that asks which one. */
+    candidateWords(text: string | number): string {
+      const found = withWords(String(text));
+      const named = found.slice(0, NAMED).map((item) => `${shown(titles[item])} (${shown(ids.at(item))})`);
       return `${named.join(', ')}${found.length > NAMED ? ', …' : ''}`;
     },
-    /** The first item that a search finds, by title or id, for a hint; undefined if there is none. */
+    /** The id that differs from an unknown number in leading zeros or a trailing .0 alone; undefined if there is none. */
+    sameNumber: (text: string | number): string | undefined => sameNumber(text, ids),
+    /** For a hint: that id, else the first item that a search finds, by title or id; undefined if there is none. */
     near(text: string | number): string | undefined {
+      const id = sameNumber(text, ids);
+      if (id !== undefined) return id;
       const [item] = search()(String(text), 1);
       return item === undefined ? undefined : titles[item] || ids.at(item);
     },

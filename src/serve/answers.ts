@@ -18,7 +18,7 @@ import type { Answered, Explain, OneRequest, Rank, RefusedRequest } from './http
 import type { LiveView, WithHistory } from './live/live-view.js';
 import { Problem } from './problems.js';
 import type { Refusal } from './queries.js';
-import { notOneItem, userOf } from './request-user.js';
+import { notOneItem, unknownFields, userOf } from './request-user.js';
 
 export interface Served {
   readonly recommender: Recommender;
@@ -207,7 +207,7 @@ function prepare(served: Served, request: WithHistory<OneRequest>): Prepared | A
   const isWanted = (item: string) => !out.has(item) && (only?.has(item) ?? true);
   const popular = popularItems(served, n, request.filter, isWanted);
   const items = popular.map(({ item, score }) => ({ item, score }));
-  return { items: titled(served, items), basis: 'popular', unknown };
+  return { items: titled(served, items), basis: 'popular', ...unknownFields(served, unknown) };
 }
 
 async function answerOf(
@@ -242,7 +242,7 @@ async function answerOf(
     })),
     basis: basisOf(likes, recommender.model, user),
     ...(confidence && { confidence: confidenceFields(confidence, list.length, recommender.model.names) }),
-    unknown,
+    ...unknownFields(served, unknown),
   };
 }
 
@@ -257,7 +257,7 @@ async function rank(served: Served, request: WithHistory<Rank>): Promise<Answere
   refuseCostly([{ entries: candidates.length, likes, explain }]);
   const { ids, degree } = catalogueOf(recommender.model);
   const wanted = candidates.flatMap((id, i) => {
-    const found = live.titles.find(id);
+    const found = live.titles.meant(id);
     if (typeof found !== 'string') {
       const known = ids.at(found.item);
       return live.hidden.has(known) ? [] : [known];
@@ -269,7 +269,7 @@ async function rank(served: Served, request: WithHistory<Rank>): Promise<Answere
     const items = [...new Set(wanted)]
       .map((item) => ({ item, score: degree[ids.find(item)] }))
       .sort((a, b) => b.score - a.score);
-    return { items: titled(served, items), basis: 'popular', unknown };
+    return { items: titled(served, items), basis: 'popular', ...unknownFields(served, unknown) };
   }
   const list = recommender.rank(user, wanted, { explain });
   const prepared = { request: { confidence }, user, likes, unknown, exclude: [] };
@@ -292,7 +292,7 @@ function explain(served: Served, request: WithHistory<Explain>): unknown {
     ...titleOf(served, explained.item),
     score: explained.score,
     explanation: explanationOf(served, explained),
-    unknown,
+    ...unknownFields(served, unknown),
   };
 }
 
@@ -303,7 +303,7 @@ function explanationOf(served: Served, explained: Recommendation) {
 }
 
 function itemOf({ live: { titles } }: Served, text: string | number, field: string): number {
-  const found = titles.find(text);
+  const found = titles.meant(text);
   if (typeof found === 'string')
     throw notOneItem(titles, text, found, field, 'GET /v1/items?search= finds items');
   return found.item;
@@ -312,7 +312,7 @@ function itemOf({ live: { titles } }: Served, text: string | number, field: stri
 /** The id of an id or a title; nothing if the model does not know it. A title of several items is refused. */
 function knownId({ recommender, live }: Served, text: string | number, field: string): string[] {
   const { titles } = live;
-  const found = titles.find(text);
+  const found = titles.meant(text);
   if (found === 'ambiguous') throw notOneItem(titles, text, found, field);
   return typeof found === 'string' ? [] : [catalogueOf(recommender.model).ids.at(found.item)];
 }

@@ -21,7 +21,9 @@ const ids = (meaning: string) => z.array(id).max(LIMITS.ids).optional().describe
 
 const who = {
   user: id.optional().describe('A user of the model or of the store.'),
-  likes: ids('Items that a new user has: ids, or titles that name one item each.'),
+  likes: ids(
+    'Items that a new user has: ids, titles, or whole words that only one title contains. Words of several titles are refused (404).',
+  ),
   counts: z
     .array(z.int().min(1).max(MAX_COUNT))
     .max(LIMITS.ids)
@@ -188,6 +190,10 @@ const answered = {
   unknown: z
     .array(z.string())
     .describe('Likes (or the user) that the model does not know, at most 20 of them.'),
+  didYouMean: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('For unknown likes that are numbers: known ids that differ in leading zeros or .0 alone.'),
 };
 
 const signed = {
@@ -216,6 +222,7 @@ export const ExplainAnswer = object('ExplainAnswer', {
   score: z.number(),
   explanation: Explanation,
   unknown: answered.unknown,
+  didYouMean: answered.didYouMean,
   ...signed,
 });
 /** Items, each with more fields. */

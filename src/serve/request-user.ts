@@ -6,6 +6,7 @@ import type { UserQuery } from '../predict/recommend.js';
 import { attributesOfUser } from '../predict/scoring/attribute-users.js';
 import type { TitleBook } from '../predict/titles.js';
 import { FEW_LIKES, ownItems, timesOf } from '../predict/user-query.js';
+import { shown } from '../text/untrusted.js';
 import type { Served } from './answers.js';
 import type { OneRequest } from './http-schema.js';
 import type { StoredHistory, WithHistory } from './live/live-view.js';
@@ -65,7 +66,8 @@ export function userOf(
   const knownTimes: number[] = [];
   const unknown: string[] = [];
   for (const [i, like] of likes.entries()) {
-    const found = titles.find(like);
+    // Looking for words takes a while.
+    const found = unknown.length < MOST_UNKNOWN ? titles.meant(like) : titles.find(like);
     if (typeof found === 'string') {
       // A title of several items is not an unknown id: the client must say which item it means.
       if (request.unknown === 'refuse' || (found === 'ambiguous' && request.unknown !== 'ignore')) {
@@ -121,6 +123,15 @@ function fromHistory({ recommender }: Served, row: number, stored: StoredHistory
   };
 }
 
+/** Fields of an answer: likes that the model does not know, and for numbers the ids that were perhaps meant. */
+export function unknownFields({ live: { titles } }: Served, unknown: readonly string[]) {
+  const meant = unknown.flatMap((id) => {
+    const near = titles.sameNumber(id);
+    return near === undefined ? [] : [[id, near] as const];
+  });
+  return { unknown: [...unknown], ...(meant.length > 0 && { didYouMean: Object.fromEntries(meant) }) };
+}
+
 export function notOneItem(
   titles: TitleBook,
   text: string | number,
@@ -128,10 +139,10 @@ export function notOneItem(
   field: string,
   instead = 'leave it out, or send unknown: ignore',
 ): Problem {
-  const candidates = titles.candidateWords(text);
+  const near = found === 'unknown' ? titles.near(text) : undefined;
   const detail =
     found === 'unknown'
-      ? `${field}: the model has no item ${text}; ${candidates ? `did you mean ${candidates}? Else ` : ''}${instead}`
-      : `${field}: several items are called ${text}: ${candidates}; send the id of one of them`;
+      ? `${field}: the model has no item ${text}; ${near === undefined ? '' : `did you mean ${shown(near)}? Else `}${instead}`
+      : `${field}: several items fit ${text}: ${titles.candidateWords(text)}; send the id of one of them`;
   return new Problem('not-found', detail, { field });
 }

@@ -102,7 +102,7 @@ describe('graphex recommend', () => {
     );
     expect(two.stdout).toMatch(/\n\nThe list holds every item that is left/);
     const words = await graphex('recommend', path, '--titles', titles, '--likes', 'tale');
-    expect(words.stderr).toMatch(/left out: tale; did you mean (Tale \w+ \(item \d+\), ){5}…\?/);
+    expect(words.stderr).toMatch(/tale fits several items: (Tale \w+ \(item \d+\), ){5}…; give the id/);
     const twice = await graphex('recommend', path, '--titles', titles, '--likes', 'Tale twice');
     expect(twice.status).toBe(2);
     expect(twice.stderr).toMatch(

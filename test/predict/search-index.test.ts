@@ -32,19 +32,39 @@ it('finds contained words first, then parts of words, then close spellings', () 
   expect(search('!!', 10)).toEqual([]);
 });
 
-it('names an item by words that it alone has, and lists the candidates otherwise', () => {
+it('names an item by whole words that it alone has, and lists the candidates otherwise', () => {
   const book = titleBook(ids, titles, degree);
   expect(idByTitle('chamber secrets', book)).toBe('i1');
   expect(idByTitle('harry potter', book)).toBe('i2');
   expect(() => idByTitle('potter', book)).toThrow(
-    'potter fits several items: Harry Potter and the Chamber of Secrets (i1), Hairy Pottery (i6), Harry Potter (i2); give the id or the whole title of one of them',
+    'potter fits several items: Harry Potter and the Chamber of Secrets (i1), Harry Potter (i2); give the id or the whole title of one of them',
   );
   expect(() => idByTitle('drk matter', book)).toThrow('did you mean Dark Matter?');
   expect(idByTitle('zzz', book)).toBe('zzz');
   expect(book.candidateWords('harry')).toBe(
     'Harry Potter and the Chamber of Secrets (i1), Harry Potter (i2)',
   );
-  expect(book.candidateWords('zzz')).toBeUndefined();
+  expect(book.candidateWords('zzz')).toBe('');
+});
+
+it('takes whole words for a title, and never a part of a word or a number', () => {
+  const films = [
+    'Heathers (1989)',
+    'Java Heat (2013)',
+    'Heat (1986)',
+    'Heat (1995)',
+    'Apartment 1303 (2012)',
+  ];
+  const book = titleBook(VertexIds.texts(['0097493', '2006040', '0093164', '0113277', '1672115']), films);
+  expect(book.meant('heat')).toBe('ambiguous');
+  expect(book.candidateWords('heat')).toBe(
+    'Heat (1986) (0093164), Heat (1995) (0113277), Java Heat (2013) (2006040)',
+  );
+  expect(book.meant('java')).toEqual({ item: 1 });
+  for (const text of ['heathe', '1303', '93164']) expect(book.meant(text)).toBe('unknown');
+  expect(book.near('heathe')).toBe('Heathers (1989)');
+  for (const number of ['93164', 93164, '093164', '93164.0']) expect(book.near(number)).toBe('0093164');
+  expect(titleBook(VertexIds.texts(['7.0']), []).near('007')).toBe('7.0');
 });
 
 it('answers within milliseconds on many titles', () => {

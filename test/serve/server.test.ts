@@ -126,6 +126,16 @@ describe('a running server', () => {
     const popular = await ask('/v1/recommend', { likes: [], include: ids.slice(2, 6) });
     expect(popular.body.basis).toBe('popular');
     expect(popular.body.items.map(({ item }: Listed) => item).sort()).toEqual(ids.slice(2, 6).sort());
+    // Words of several titles are refused, and a number without its leading zeros or with more of them is hinted at.
+    expect((await ask('/v1/recommend', { likes: ['thing'] })).body.detail).toMatch(
+      /^likes\.0: several items fit thing: /,
+    );
+    const padded = `00${items.ids.at(3)}`;
+    expect((await ask('/v1/recommend', { likes: [padded] })).body).toMatchObject({
+      basis: 'popular',
+      unknown: [padded],
+      didYouMean: { [padded]: items.ids.at(3) },
+    });
     const twice = await ask('/v1/recommend', { likes, exclude: ['Thing twice'] });
     expect(twice).toMatchObject({ status: 404, body: { field: 'exclude.0' } });
     const ranked = await ask('/v1/rank', { likes, candidates: [...ids.slice(0, 3), likes[0]] });
@@ -144,7 +154,7 @@ describe('a running server', () => {
     const twice = await ask('/v1/recommend', { likes: ['Thing twice'] });
     expect(twice.status).toBe(404);
     expect(twice.body.detail).toMatch(
-      /several items are called Thing twice: Thing twice \(\d+\), Thing twice .*; send the id of one of them/,
+      /several items fit Thing twice: Thing twice \(\d+\), Thing twice .*; send the id of one of them/,
     );
     const found = await ask('/v1/items?search=thing%2013');
     expect(found.body.items).toContainEqual({ item: items.ids.at(13), title: 'Thing 13' });

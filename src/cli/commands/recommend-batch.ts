@@ -220,7 +220,7 @@ export function queryIn(model: Model, { query, adds }: NamedQuery): UserQuery {
 
 /** The likes of one new user. Unknown items are left out. */
 export function knownLikes(likes: readonly string[], titles: TitleBook): BatchQueries {
-  const unknownItems = [...new Set(likes.filter((like) => titles.find(like) === 'unknown'))];
+  const unknownItems = [...new Set(likes.filter((like) => titles.meant(like) === 'unknown'))];
   const name = 'new user';
   const left = likes.filter((like) => !unknownItems.includes(like));
   return {
@@ -258,7 +258,7 @@ export function warnOfSkipped(
   if (unknownItems.length > 0) {
     const [first] = unknownItems;
     const near = titles.near(first) ?? nearestId(first, model.items.ids);
-    const meant = titles.candidateWords(first) ?? (near === undefined ? undefined : shown(near));
+    const meant = near === undefined ? undefined : shown(near);
     warn(
       `${many(unknownItems.length, { one: `liked ${items.one} is`, many: `liked ${items.many} are` })} unknown to the model and ${were(unknownItems.length)} left out: ${firstShown(unknownItems)}${meant === undefined ? '' : `; did you mean ${meant}?`}`,
     );
