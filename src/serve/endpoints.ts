@@ -180,7 +180,7 @@ export const SERVER_ENDPOINTS = {
   events: endpoint('POST /v1/events', {
     summary: 'Stores one event or many',
     description:
-      'Needs a store. It answers when the events are on the disk; they count in the next answer. After a problem they may not be stored: send them again. Events with ids are never stored twice.',
+      'Needs a store. It answers when the events are on the disk; they count in the next answer. After a problem they may not be stored: send them again. Events with ids are never stored twice. An item that the model does not know counts from the next refit on; no answer reports it.',
     body: live.EventsRequest,
     example: [{ user: '7', item: '112', id: 'order-1-item-112' }],
     answer: live.EventsAnswer,

@@ -74,6 +74,9 @@ describe('graphex forecast', () => {
     expect(stdout.replace(/\s+/g, ' ')).toMatch(
       /In the 10 days after \d{4}-\d\d-\d\d, (about )?[\d,]+ .*new customers are expected/,
     );
+    expect(stdout.replace(/\s+/g, ' ')).toContain(
+      'The tables take each growth as given. The intervals above are wider',
+    );
   });
 
   it('--json has the documented fields', async () => {

@@ -13,6 +13,7 @@ import { randomStream } from '../../src/math/random.js';
 import { createRecommender } from '../../src/predict/recommender.js';
 import { createModelScorer } from '../../src/predict/scoring/model-scorer.js';
 import { ownItems } from '../../src/predict/user-query.js';
+import type { Progress } from '../../src/progress.js';
 import { split } from '../../src/sample/split.js';
 import { modelFileFromBytes, modelFromBytes, modelToBytes } from '../../src/store/model-bytes.js';
 
@@ -131,7 +132,15 @@ describe('a ranker with weights by age', () => {
 
   test('has no weights if auto finds that tastes do not change', async () => {
     const steady = drifting(false);
-    const { model, recency } = await fit(steady.graph, { ...QUICK, times: steady.times, halfLife: 'auto' });
+    const totals = new Set<number>();
+    const onProgress = ({ stage, done, total = 0 }: Progress) => {
+      if (stage !== 'half-life on last interactions') return;
+      totals.add(total);
+      expect(done).toBeLessThanOrEqual(total);
+    };
+    const options = { ...QUICK, times: steady.times, halfLife: 'auto', onProgress };
+    const { model, recency } = await fit(steady.graph, options);
+    expect([...totals]).toEqual([8]);
     expect(recency!.heldBack).toBe(100);
     expect(recency!.halfLife).toBeUndefined();
     expect(model.recency).toBeUndefined();

@@ -15,7 +15,12 @@ import { reasonWords } from '../../src/report/words/reasons.js';
 import { createLiveView } from '../../src/serve/live/live-view.js';
 import { answerQueries } from '../../src/serve/queries.js';
 import { modelFromBytes, modelToBytes } from '../../src/store/model-bytes.js';
+import { saveModel } from '../../src/store/model-file.js';
 import { USERS_AND_ITEMS } from '../../src/text/sides.js';
+import { graphex } from '../cli/run.js';
+import { scratchFolder } from '../ingest/scratch.js';
+
+const scratch = scratchFolder();
 
 // Two tastes: users of each have items of one genre, each of which has 24 edges. The table has two more items of each genre.
 const pairs: [string, string][] = [];
@@ -405,6 +410,16 @@ describe('a filter', () => {
     expect(itemFilter(model, 'year = 299')).toBe(itemFilter(model, 'year = 299'));
     expect(itemFilter(model, 'year = 1')).not.toBe(first);
   });
+});
+
+it('graphex similar says whether no item meets the filter', async () => {
+  const { model } = await fit(graph, { features: 2, iterations: 20, threads: 1 });
+  const path = scratch.path('described.safetensors');
+  await saveModel(path, await described(model));
+  const similar = async (filter: string) =>
+    (await graphex('similar', path, '--item', 'a1', '--filter', filter)).stdout.trim();
+  expect(await similar("id = 'nobody'")).toBe('no item meets the filter');
+  expect(await similar("id = 'a1'")).toBe('no item that meets the filter is similar to a1');
 });
 
 it('a server refuses a wrong filter and applies a right one', async () => {

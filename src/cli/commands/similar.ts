@@ -1,5 +1,6 @@
 // graphex similar: items similar to an item.
 
+import { itemFilter } from '../../attributes/item-filter.js';
 import { InputError } from '../../errors.js';
 import { similarItems } from '../../predict/similar.js';
 import { textTable } from '../../report/terminal/text-table.js';
@@ -36,7 +37,11 @@ export const register = declareCommand(
     return {
       json: list,
       text:
-        list.length === 0 ? `no ${items.one} is similar to ${shown(item)}` : textTable([heading, ...rows]),
+        list.length > 0
+          ? textTable([heading, ...rows])
+          : options.filter !== undefined && itemFilter(model, options.filter).count === 0
+            ? `no ${items.one} meets the filter`
+            : `no ${items.one}${options.filter === undefined ? '' : ' that meets the filter'} is similar to ${shown(item)}`,
     };
   },
 );

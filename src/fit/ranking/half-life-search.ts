@@ -70,7 +70,8 @@ export async function searchHalfLife(
   let done = 0;
   const scores = async (halfLife: number | undefined): Promise<Float64Array> => {
     throwIfAborted(signal);
-    const total = RATIOS.length + 1;
+    // The lists without weights come first and are no half-life.
+    const total = RATIOS.length;
     onProgress?.({ stage: 'half-life on last interactions', done: done++, total, unit: 'half-lives' });
     const weights = halfLife === undefined ? undefined : edgeWeights(agesOf(times, { halfLife, latest }));
     const users = { ...train, ...(weights && { weights }) };

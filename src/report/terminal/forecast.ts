@@ -19,6 +19,10 @@ import {
 import { readingWords } from '../words/reading.js';
 import { nextLine, paragraphs, textTable, wrapAll } from './text-table.js';
 
+/** Why the same multiple has two intervals. */
+const GIVEN_GROWTH =
+  'The tables take each growth as given. The intervals above are wider, because the growth of the next period is uncertain.';
+
 export function forecastText(
   source: string,
   data: readonly string[],
@@ -44,7 +48,11 @@ export function forecastText(
       ...timeWords(found, names),
     ]),
     ...shownSides.map((side) => curveTable(found, side, names, all)),
-    wrapAll([!all && shownSides.length > 0 && '--all shows the other estimators.', modelLeftOutWords(found)]),
+    wrapAll([
+      found.next !== undefined && shownSides.length > 0 && GIVEN_GROWTH,
+      !all && shownSides.length > 0 && '--all shows the other estimators.',
+      modelLeftOutWords(found),
+    ]),
     written.length > 0 &&
       `wrote ${written.join(', ')}\n${nextLine('fit', ...data, '-o', 'model.safetensors')}`,
   ]);

@@ -4,7 +4,7 @@ import { catalogueOf } from '../../attributes/info.js';
 import type { Model } from '../../fit/model.js';
 import type { Reasons } from '../../predict/explain/reasons.js';
 import type { TitleBook } from '../../predict/titles.js';
-import { grouped, significant } from '../../text/numbers.js';
+import { fixed, grouped, significant } from '../../text/numbers.js';
 import { present } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { oneLine, shown } from '../../text/untrusted.js';
@@ -23,6 +23,12 @@ interface PrintedList {
     readonly high?: number;
     readonly reasons?: Reasons | undefined;
   }[];
+}
+
+/** Both ends with as many decimals as two digits of their distance need. */
+function interval(low: number, high: number): string {
+  const decimals = high > low ? Math.min(9, Math.max(0, 1 - Math.floor(Math.log10(high - low)))) : 2;
+  return `${fixed(low, decimals)} … ${fixed(high, decimals)}`;
 }
 
 /** Longer titles lose their middle, so that a row fits the terminal. */
@@ -46,7 +52,7 @@ export function listText({ items: list, confidence }: PrintedList, model: Model,
         shown(item, LONGEST_TITLE),
         named && shown(title ?? '', LONGEST_TITLE),
         significant(score, 4),
-        low !== undefined && high !== undefined && `${significant(low, 2)} … ${significant(high, 2)}`,
+        low !== undefined && high !== undefined && interval(low, high),
       ]),
     ),
   ];
