@@ -126,6 +126,14 @@ export async function openUrl(address: string): Promise<void> {
     complain(`${address}: this is not an address; give one that begins with https://`, 'start');
     return;
   }
+  // The page may fetch from secure addresses and from its own host alone.
+  if (url.protocol !== 'https:' && url.origin !== new URL(location.href).origin) {
+    complain(
+      `${address}: this page can only fetch addresses that begin with https://; download the file and drop it here`,
+      'start',
+    );
+    return;
+  }
   try {
     const answer = await fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer' });
     if (!answer.ok) {

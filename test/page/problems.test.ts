@@ -62,3 +62,19 @@ test('a fetched file is called what its address ends with, also if that is no va
     ]),
   );
 });
+
+test.each(['http://tables.example/a.csv', 'javascript:alert(1)'])(
+  '%s is refused before it is fetched',
+  async (address) => {
+    vi.stubGlobal('document', { baseURI: 'http://host/', documentElement: { dataset: {} } });
+    vi.stubGlobal('location', { href: 'http://host/' });
+    const fetched = vi.fn();
+    vi.stubGlobal('fetch', fetched);
+    step.value = 'start';
+    await openUrl(address);
+    expect(problemHere.value).toBe(
+      `${address}: this page can only fetch addresses that begin with https://; download the file and drop it here`,
+    );
+    expect(fetched).not.toHaveBeenCalled();
+  },
+);

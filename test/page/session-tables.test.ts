@@ -1,10 +1,10 @@
 // The session's further tables without a browser: those of an audit, and the one about the items.
 
-import { beforeAll, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { auditSplit } from '../../src/audit/audit.js';
 import { readBlob } from '../../src/ingest/blob.js';
 import type { AuditFiles } from '../../src/page/protocol.js';
-import { answerRead } from '../../src/page/session/session-data.js';
+import { answerRead, answerThin } from '../../src/page/session/session-data.js';
 import { answerFind } from '../../src/page/session/session-explore.js';
 import { answerExport } from '../../src/page/session/session-export.js';
 import { answerAudit } from '../../src/page/session/session-growth.js';
@@ -24,7 +24,7 @@ const rows = Array.from({ length: 400 * 8 }, (_, e) => {
 });
 const blob = new Blob([`user,item\n${rows.join('\n')}\n`]);
 
-beforeAll(async () => {
+beforeEach(async () => {
   const options = { ...COLUMNS, header: true };
   await answerRead({ source: { kind: 'blob', name: 'table.csv', blob }, options }, task);
 });
@@ -94,4 +94,27 @@ test('a model that was opened has the titles of its file again, without a table'
   const other = { name: 'b.csv', blob: new Blob(['item,title\ni1,New\ni2,B\ni3,C\n']) };
   expect(await answerItemTable({ source: other, seed: 1 }, task)).toMatchObject({ matched: 3 });
   expect((await answerRemoveItemTable(undefined, task)).stored).toEqual(opened.itemTable);
+});
+
+test('a table that is no table is refused in words that its step can answer', async () => {
+  const source = (name: string, text: string) => ({ name, blob: new Blob([text]) });
+  const item = answerItemTable({ source: source('none.csv', ''), seed: 1 }, task);
+  await expect(item).rejects.toThrow('none.csv: the file is empty; give a table of ids and titles');
+  const files = { train: source('one.csv', 'a\nb\n'), test: source('two.csv', 'a,b\n') };
+  await expect(answerAudit({ files, seed: 1 }, task)).rejects.toThrow(
+    'one.csv: there is only one column; give a table of users and items',
+  );
+});
+
+test('what was read is not what is used of a thinned table', async () => {
+  const part = await answerThin({ users: 0.5, items: 0.5, seed: 1 });
+  expect(part.words[0]).toBe('3,200 rows were read.');
+  const whole = await answerThin({ users: 1, items: 1, seed: 1 });
+  expect(whole.words[0]).toBe('All 3,200 rows were kept.');
+});
+
+test('too few data for a test part: the error names the choice that needs none', async () => {
+  const few = { kind: 'blob', name: 'few.csv', blob: new Blob(['user,item\na,b\n']) } as const;
+  await answerRead({ source: few, options: { ...COLUMNS, header: true } }, task);
+  await expect(fitRanker()).rejects.toThrow(/; or untick “Keep a test part from the models” in the settings/);
 });

@@ -15,6 +15,7 @@ import {
   needWords,
   noMapWords,
   otherItemsWords,
+  rowsWords,
 } from '../../src/report/words/page.js';
 import { mainReasons } from '../../src/report/words/reasons.js';
 import { type Done, sameCommands, sameScript } from '../../src/report/words/same-as.js';
@@ -36,7 +37,8 @@ describe('what the page says about the machine', () => {
     );
   });
 
-  it('rounds time and memory for people', () => {
+  it('rounds time, memory and rows for people', () => {
+    expect([1, 912_705].map(rowsWords)).toEqual(['about 1 row', 'about 910,000 rows']);
     expect([0.2, 12.4, 100, 7200].map(aboutTime)).toEqual([
       'about a second',
       'about 12 seconds',

@@ -18,9 +18,12 @@ export function Table({
   columns,
   rows,
   caption,
+  tight,
   label = caption ?? 'Table',
 }: Cells & {
   readonly caption?: string;
+  /** Whether the cells wrap and the letters are smaller on a phone, so that all columns are in view. */
+  readonly tight?: boolean;
   /** What a screen reader calls it. */
   readonly label?: string;
 }) {
@@ -29,7 +32,7 @@ export function Table({
     return numeric ? `number${wraps ? ' wraps' : ''}` : undefined;
   };
   return (
-    <section class="scroll" tabIndex={0} aria-label={label}>
+    <section class={`scroll${tight ? ' tight' : ''}`} tabIndex={0} aria-label={label}>
       <table>
         {caption && (
           <caption>

@@ -78,7 +78,7 @@ export async function answerRead({ source, options, shares }: Api['read'][0], ta
     names: read.graph.names ?? USERS_AND_ITEMS,
     read: read.read,
     guess: read.guess,
-    words: readingSentences(read, asLabel),
+    words: readingSentences(read, asLabel, shares !== undefined),
     rejected,
     kept: shares,
     choice: options,
@@ -161,7 +161,8 @@ export async function answerThin(shares: Api['thin'][0]): Promise<Opened> {
   if (graph.edges === 0) throw new InputError('no edge is left: keep a larger share');
   await forgetModels();
   const named = Object.freeze({ ...graph, names: whole.read.graph.names });
-  const opened = { ...whole.opened, ...figuresOf(named), kept: all ? undefined : shares };
+  const words = readingSentences(whole.read, asLabel, !all);
+  const opened = { ...whole.opened, ...figuresOf(named), words, kept: all ? undefined : shares };
   data = { ...whole, graph: named, opened, times: undefined };
   return opened;
 }

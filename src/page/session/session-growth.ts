@@ -27,9 +27,13 @@ export async function answerForecast(
 /** The columns of each table are guessed; all have times, or none. */
 export async function answerAudit({ files, seed }: Api['audit'][0], task: Task): Promise<Audited> {
   const tables = await Promise.all(
-    (Object.entries(files) as [AuditPart, NamedBlob][]).map(
-      async ([part, table]) => [part, table, (await previewBlob(table)).guess] as const,
-    ),
+    (Object.entries(files) as [AuditPart, NamedBlob][]).map(async ([part, table]) => {
+      const { names, guess } = await previewBlob(table);
+      // This step has no choice of a separator that an error could name.
+      if (names.length < 2)
+        throw new InputError(`${table.name}: there is only one column; give a table of users and items`);
+      return [part, table, guess] as const;
+    }),
   );
   const timed = tables.every(([, , guess]) => guess.time !== undefined);
   const graphs: Partial<Record<AuditPart, BipartiteGraph>> = {};

@@ -51,6 +51,8 @@ export async function answerItemTable(
 ): Promise<FoundItemTable> {
   const items = dataIfRead()?.graph.items ?? sessionModels()[0]?.model.items;
   if (!items) throw new InputError('there are no items yet: open a table or a model first');
+  if (source.blob.size === 0)
+    throw new InputError(`${source.name}: the file is empty; give a table of ids and titles`);
   const rows = await readSideBlob(source, { signal: task.signal });
   const { info, report } = readSideInfo(items, { name: source.name, rows });
   table = { source: source.name, rows, seed };

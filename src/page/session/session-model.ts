@@ -20,10 +20,11 @@ import { recencyWords } from '../../report/words/blend.js';
 import { engineWords } from '../../report/words/fit.js';
 import { sidePriorWords } from '../../report/words/side-prior.js';
 import { splitWords } from '../../report/words/split.js';
-import { split as splitGraph } from '../../sample/split.js';
+import { type SplitOptions, split as splitGraph } from '../../sample/split.js';
 import type { Split } from '../../sample/split-types.js';
 import { modelFromBytes } from '../../store/model-bytes.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
+import { LABELS } from '../control-labels.js';
 import {
   type Api,
   type FitChoice,
@@ -173,7 +174,19 @@ function splitFor(
   other: SessionModel | undefined,
 ): SessionSplit {
   if (other?.split && (other.purpose === 'recommend' || other.split.time === time)) return other.split;
-  return { parts: splitGraph(graph, { ...choice, times }), choice, time };
+  return { parts: splitOrAdvise(graph, { ...choice, times }), choice, time };
+}
+
+/** On few data a part may be empty: then the models can be fitted to all of them. */
+function splitOrAdvise(graph: BipartiteGraph, options: SplitOptions): Split {
+  try {
+    return splitGraph(graph, options);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    throw new InputError(`${error.message}; or untick “${LABELS.holdOut}” in the settings of Fit`, {
+      cause: error,
+    });
+  }
 }
 
 /** A ranker with its own defaults: they depend on the size of the data. */

@@ -75,6 +75,7 @@ function Checks({ found }: { readonly found: Audited }) {
     <>
       <Table
         label="The checks"
+        tight
         caption={CHECK_NOTE}
         columns={CHECK_COLUMNS.map((label, at) => ({ label: capital(label), numeric: at > 1 }))}
         rows={checks.map(({ title, verdict, figures }) => [

@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { TablePreview } from '../../ingest/preview.js';
 import { columnName } from '../../report/words/info.js';
 import { byteWords, needWords, rowsWords } from '../../report/words/page.js';
 import { percent } from '../../text/numbers.js';
@@ -12,6 +11,7 @@ import { ShareFields } from '../components/thinning.js';
 import { LABELS } from '../control-labels.js';
 import { memoryCap, type Need, needToRead, needToThin, shareThatFits } from '../estimate.js';
 import type { Shares } from '../protocol.js';
+import { byFirstRows, estimateRows } from '../row-estimate.js';
 import { change, preview, settings, source } from '../state.js';
 import { work } from '../work.js';
 
@@ -35,19 +35,20 @@ const COLUMNS = [
 export default function Columns() {
   const looked = preview.value;
   const from = source.value;
-  const bytes = useSignal<number | undefined>(undefined);
+  const estimated = useSignal<number | undefined>(undefined);
   const blob = from?.kind === 'blob' ? from.blob : undefined;
   useEffect(() => {
-    if (blob)
-      void unpackedBytes(blob, looked?.format).then((found) => {
-        bytes.value = found;
+    estimated.value = undefined;
+    if (blob && looked)
+      void estimateRows(blob, looked).then((found) => {
+        estimated.value = found;
       });
-  }, [blob, looked?.format]);
+  }, [blob, looked]);
   if (!looked || from?.kind !== 'blob') return null;
   const { users, items, count, time, multigraph, setAside, keepUsers, keepItems } = settings.value;
   const roles = Object.entries({ users, items, count, time });
   const role = (name: string) => roles.find(([, column]) => column === name)?.[0];
-  const rows = rowsOf(bytes.value ?? from.blob.size, looked);
+  const rows = estimated.value ?? byFirstRows(from.blob.size, looked);
   const whole = needToRead(rows);
   const shares = { users: keepUsers, items: keepItems };
   const need = needToThin(whole, shares);
@@ -191,24 +192,4 @@ function TooLarge({
       </p>
     </section>
   );
-}
-
-/** Bytes of a file after decompression. A gzip file ends with them; Parquet makes tables about three times smaller. */
-async function unpackedBytes(blob: Blob, format: string | undefined): Promise<number> {
-  if (format === 'parquet') return 3 * blob.size;
-  const [first, second] = new Uint8Array(await blob.slice(0, 2).arrayBuffer());
-  if (first !== 0x1f || second !== 0x8b) return blob.size;
-  const end = new DataView(await blob.slice(-4).arrayBuffer()).getUint32(0, true);
-  // The size of a file over 4 GiB wraps around, and a file in several members ends with the size of the last one.
-  return end > blob.size ? end : 4 * blob.size;
-}
-
-/** The number of rows, estimated from the length of the first ones. */
-function rowsOf(bytes: number, { rows, separator }: TablePreview): number {
-  const gap = separator?.length ?? 1;
-  const length = rows.reduce(
-    (sum, row) => sum + row.reduce((cells, cell) => cells + cell.length, 1 + gap * (row.length - 1)),
-    0,
-  );
-  return length === 0 ? 0 : Math.max(rows.length, Math.round((bytes * rows.length) / length));
 }

@@ -5,7 +5,7 @@ import { noMapWords, noMapYetWords } from '../../report/words/page.js';
 import { grouped, percent } from '../../text/numbers.js';
 import { capital, many } from '../../text/phrases.js';
 import { Button, set } from '../components/controls.js';
-import { dark } from '../components/hooks.js';
+import { dark, useArrival } from '../components/hooks.js';
 import { itemName, titleOf } from '../components/item-name.js';
 import { ItemTableField } from '../components/item-table-field.js';
 import { SearchField, useFound } from '../components/search.js';
@@ -54,8 +54,11 @@ export default function Explore() {
   const found = model.value;
   const feature = useSignal<number | undefined>(undefined);
   const chosen = useSignal<{ readonly item: string; readonly at: number | undefined } | undefined>(undefined);
+  const fromTable = useSignal<object | undefined>(undefined);
   const near = useSignal<readonly NearItem[]>([]);
 
+  // The table may be far below the details of what is chosen in it.
+  const place = useArrival<HTMLElement>(fromTable.value);
   // The array stays the same while its items do, so that the map is not drawn again.
   const around = useComputed(() => near.value.flatMap(({ at }) => at ?? []));
   useEffect(() => {
@@ -80,12 +83,19 @@ export default function Explore() {
     const list = await answerOf(ask('similar', { item, n: 8 }), 'explore');
     if (list && chosen.value === now) near.value = list;
   };
-  const place = chosen.value?.at;
+  const at = chosen.value?.at;
   const mappable = canBeMapped(found);
   const count = features?.length ?? found.features ?? 1;
   const colours = featureColours(count, dark.value);
   const items = (
-    <Items feature={map && feature.value} learned={found.split && found.users} onChoose={choose} />
+    <Items
+      feature={map && feature.value}
+      learned={found.split && found.users}
+      onChoose={(item, at) => {
+        void choose(item, at);
+        fromTable.value = chosen.value;
+      }}
+    />
   );
   return (
     <>
@@ -107,7 +117,7 @@ export default function Explore() {
               titles={labels}
               features={found.features ?? 1}
               noun={names.value.items.many}
-              chosen={place}
+              chosen={at}
               near={around.value}
               feature={feature.value}
               onChoose={(item) => choose(nameAt(map.names, item), item)}
@@ -127,11 +137,11 @@ export default function Explore() {
         </div>
         <div class="side">
           {chosen.value !== undefined && (
-            <section class="chosen" aria-live="polite">
+            <section class="chosen" aria-live="polite" ref={place}>
               <h2>{itemName(chosen.value.item)}</h2>
               <p class="quiet">
-                {place !== undefined && map
-                  ? `${grouped(map.degree[place])} of ${many(found.users, names.value.users)}${found.split ? ' in the training part' : ''}. `
+                {at !== undefined && map
+                  ? `${grouped(map.degree[at])} of ${many(found.users, names.value.users)}${found.split ? ' in the training part' : ''}. `
                   : ''}
                 Most similar (100 % would be the same):
               </p>

@@ -168,10 +168,8 @@ function Lister() {
       label="Lists by"
       inline
       value={lister.value}
-      choices={ready.value.map(({ purpose }) => [
-        purpose,
-        PURPOSE_TITLES[purpose] + (purpose === best && !tie ? ', better on held-out users' : ''),
-      ])}
+      choices={ready.value.map(({ purpose }) => [purpose, PURPOSE_TITLES[purpose]])}
+      about={best && !tie && `On held-out users, ${PURPOSE_TITLES[best]} is better.`}
       onChange={(purpose) => set(preferred, purpose)}
     />
   );

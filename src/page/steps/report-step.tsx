@@ -5,7 +5,7 @@ import { Button } from '../components/controls.js';
 import { FORMAT_NAMES, save, saveExport } from '../components/save.js';
 import { Linked } from '../components/term.js';
 import { LABELS } from '../control-labels.js';
-import type { Export } from '../protocol.js';
+import type { Export, Purpose } from '../protocol.js';
 import {
   check,
   checkSeed,
@@ -161,6 +161,7 @@ function done(): Done {
   const time = recommend?.time;
   const shown = evaluation.value?.choice;
   const compared = comparison.value;
+  const isCompared = (by: Purpose) => compared?.scores.some(({ purpose }) => purpose === by) ?? false;
   const grown = forecast.value;
   return {
     source: data?.source,
@@ -186,8 +187,11 @@ function done(): Done {
     },
     time,
     split: model.value?.choice?.split,
-    evaluate: shown && { ...shown, n: compared?.n ?? settings.value.n },
-    rankerLists: compared?.scores.some(({ purpose }) => purpose === 'recommend') ? compared.n : undefined,
+    evaluate:
+      shown || isCompared('understand')
+        ? { ...(shown ?? { draws: 0 }), n: compared?.n ?? settings.value.n }
+        : undefined,
+    rankerLists: isCompared('recommend') ? compared?.n : undefined,
     forecast: grown && { ...grown.asked, seed: grown.seed },
     itemInfo: itemTableFile.value?.name,
     ...listDone(),

@@ -237,5 +237,5 @@ export function needWords(bytes: number, seconds: number, cap: number): string {
 
 /** The estimated size of a table that is not read yet. */
 export function rowsWords(rows: number): string {
-  return `about ${grouped(Number(rows.toPrecision(2)))} rows`;
+  return `about ${many(Number(rows.toPrecision(2)), 'row')}`;
 }

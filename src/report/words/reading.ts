@@ -96,10 +96,11 @@ function textWords({ documents, commonWords, commonShare, wordless }: TextReadin
   ]).join(', ');
 }
 
-/** The same in whole sentences, for a page. */
+/** The same in whole sentences, for a page. `thinned`: whether fewer rows are used than were read. */
 export function readingSentences(
   { guess, read }: Pick<ReadResult, 'guess' | 'read'>,
   write: WriteOption = withArgument,
+  thinned = false,
 ): string[] {
   if (guess.kind === 'simulated') return [];
   if (guess.text) {
@@ -112,13 +113,14 @@ export function readingSentences(
     ]);
   }
   const cautions = readingCautions({ guess, read }, write).map((caution) => `${capital(caution)}.`);
-  return [rowSentence(read, write), ...cautions];
+  return [rowSentence(read, write, thinned), ...cautions];
 }
 
-function rowSentence(read: ReadCounts, write: WriteOption): string {
+function rowSentence(read: ReadCounts, write: WriteOption, thinned: boolean): string {
   const { rows, kept, merged, rejected, leftOut } = read;
   if (leftOut) return `Read ${rowWords(read, write)}.`;
   if (merged === 0 && rejected === 0) {
+    if (thinned) return `${many(rows, 'row')} ${were(rows)} read.`;
     return rows === 1 ? 'The only row was kept.' : `All ${grouped(rows)} rows were kept.`;
   }
   return `Of ${many(rows, 'row')}, ${grouped(kept)} ${were(kept)} kept, ${grouped(merged)} repeated an earlier pair and ${were(merged)} merged, and ${grouped(rejected)} ${were(rejected)} rejected.`;
