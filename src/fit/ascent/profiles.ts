@@ -9,10 +9,12 @@ import { randomStream, textHash } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import { leadingDirections, type Rows } from '../../solvers/leading-directions.js';
 
-/** The sample has about this many edges, divided by the number of features. */
-const SAMPLE_WORK = 3e7;
-/** Multiplications by the matrix of edges and its transpose. */
-const MULTIPLICATIONS = 16;
+/** The sample has about this many edges, divided by the number of features. Smaller samples lack features that few edges have. */
+const SAMPLE_WORK = 6e7;
+/** Multiplications by the matrix of edges and its transpose, at most; many edges have clear features, which need fewer. */
+const MOST_MULTIPLICATIONS = 16;
+/** Edges, times features, times multiplications. */
+const WORK = 6e8;
 /** Rotations look at the items with the most edges: ROTATED_ITEMS, or ROTATED_PER_FEATURE for each feature if that is more. */
 const ROTATED_ITEMS = 1000;
 const ROTATED_PER_FEATURE = 2;
@@ -71,7 +73,8 @@ export async function itemProfiles(
     0,
     Math.max(ROTATED_ITEMS, ROTATED_PER_FEATURE * features),
   );
-  const basis = await leadingDirections(users, scales, features, MULTIPLICATIONS, random, {
+  const multiplications = Math.min(MOST_MULTIPLICATIONS, Math.ceil(WORK / features / values.length));
+  const basis = await leadingDirections(users, scales, features, multiplications, random, {
     turns: (rows) => rotation(rows, largest, features),
   });
   return profilesOf(basis, sampled, items, features);
