@@ -47,7 +47,7 @@ describe('the next period', () => {
     const { mean, low, high } = found.next!.users;
     expect(found.forecast!.users).toEqual({ mean: 130 + mean, low: 130 + low, high: 130 + high });
     expect(nextWords(found, USERS_AND_ITEMS)[0]).toMatch(
-      /^In the 10 days after 1970-02-20, about \d+ \(\d+ to \d+\) new users are expected, in addition to today’s 130\. In the last 3 periods of 10 days there were 20, 30 and 20; the forecast is the average of these 3\.$/,
+      /^In the 10 days after 1970-02-20, about \d+ \(\d+ to \d+\) new users are expected, in addition to today’s 130\. In the last 3 periods of 10 days there were 20, 30 and 20; the forecast is the average of these 3; the first one of the data does not count, as everybody is new in it\.$/,
     );
     const plain = await forecastGrowth(graph, { usersTimes: 1.5, trials: 5, draws: 0 });
     expect(plain.next).toBeUndefined();

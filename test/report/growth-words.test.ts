@@ -104,10 +104,10 @@ describe('the words of a forecast', () => {
         names,
       ).join();
     expect(said([6038])).toMatch(
-      /today’s 233\. The forecast is the number of the last quarter, 6,038; the first quarter of the data does not count, as everybody is new in it\.$/,
+      /today’s 233\. The forecast is the number of the last quarter, 6,038; the first one of the data does not count, as everybody is new in it\.$/,
     );
     expect(said([5, 7])).toMatch(
-      /In the last 2 quarters there were 5 and 7; the forecast is the average of these 2; the first quarter /,
+      /In the last 2 quarters there were 5 and 7; the forecast is the average of these 2; the first one /,
     );
     expect(said([5, 7, 8, 8])).toMatch(/there were 5, 7, 8 and 8; the forecast is the average of these 4\.$/);
     whole([assumedNextWords(names)]);

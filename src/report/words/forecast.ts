@@ -49,7 +49,7 @@ export function nextWords({ next, observed }: GrowthForecast, names: SideNames):
   const first =
     past.length === MOST_PERIODS
       ? ''
-      : `; the first ${title} of the data does not count, as everybody is new in it`;
+      : '; the first one of the data does not count, as everybody is new in it';
   return [
     `In the ${title} after ${after}, ${foreseenWords(users)} new ${names.users.many} are expected, ` +
       `in addition to today’s ${grouped(observed.users)}. ${used}${first}.`,
