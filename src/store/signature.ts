@@ -11,11 +11,11 @@ export async function isModelFile(path: string): Promise<boolean> {
   return (await startOf(path))?.slice(8) === MODEL_START;
 }
 
-/** Whether a file may be replaced without asking: graphex wrote it. */
+/** Whether a file may be replaced without asking: it is empty, or graphex wrote it. */
 export async function isOwnFile(path: string): Promise<boolean> {
   const start = await startOf(path);
   if (start === undefined) return false;
-  return start.startsWith(REJECTS_HEADER) || start.slice(8) === MODEL_START;
+  return start === '' || start.startsWith(REJECTS_HEADER) || start.slice(8) === MODEL_START;
 }
 
 /** The first bytes of a file; undefined if it cannot be opened. */
