@@ -11,6 +11,7 @@ import {
   spawnWorker,
   type TaskModule,
   taskModule,
+  type WorkerEvents,
   type WorkerHandle,
 } from './spawn.js';
 import { createTurns } from './turns.js';
@@ -188,7 +189,7 @@ function startWorker(module: TaskModule, onDeath: (error: FitError) => void): Po
     pending.clear();
     onDeath(dead);
   };
-  const handle: WorkerHandle = spawnWorker(module, {
+  const events: WorkerEvents = {
     onMessage({ id, output, error, progress }) {
       const waiting = pending.get(id);
       if (progress) {
@@ -203,17 +204,24 @@ function startWorker(module: TaskModule, onDeath: (error: FitError) => void): Po
       fail(
         new FitError(`a worker thread died (${reason}); run it again, with fewer threads if memory is short`),
       ),
-  });
+  };
+  let handle: WorkerHandle | undefined;
+  try {
+    handle = spawnWorker(module, events);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    fail(new FitError(`a worker thread could not start (${reason}); use fewer threads, or allow more`));
+  }
   return {
     call(task, input, onProgress) {
       if (dead) return Promise.reject(dead);
       return new Promise((resolve, reject) => {
         const id = nextId++;
         pending.set(id, { resolve, reject, onProgress });
-        handle.post({ id, task, input });
+        handle?.post({ id, task, input });
       });
     },
-    close: () => handle.terminate(),
+    close: async () => handle?.terminate(),
   };
 }
 

@@ -22,7 +22,7 @@ export interface WorkerHandle {
   terminate(): Promise<void>;
 }
 
-interface WorkerEvents {
+export interface WorkerEvents {
   onMessage(reply: WorkerReply): void;
   onDeath(reason: string): void;
 }

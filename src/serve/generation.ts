@@ -27,11 +27,12 @@ export async function loadGeneration(path: string, options: GenerationOptions) {
   const cores = threadCount(undefined);
   // More than two workers a core take memory and answer no sooner.
   const count = threadCount(options.threads ?? cores, 2 * cores);
-  const workers = await Promise.all(Array.from({ length: count }, startWorker));
+  const workers: ServingWorker[] = [];
   const close = async () => {
     await Promise.all(workers.map((worker) => worker.close()));
   };
   try {
+    while (workers.length < count) workers.push(await startWorker());
     const { titles, itemInfo } = options;
     const serving = await workers[0].call<LoadTask, SharedServing>('load', { path, titles, itemInfo });
     const info: ModelInformation = { ...serving.info, loaded: new Date().toISOString() };

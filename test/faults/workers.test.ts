@@ -1,6 +1,6 @@
 // A worker that dies ends the run with a message. The run does not hang and prints no stack trace.
 
-import { getEventListeners } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
@@ -112,6 +112,29 @@ describe('a pool', () => {
     expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
     controller.abort();
     await expect(pool.map('double', INPUTS, { signal: controller.signal })).rejects.toThrow(AbortError);
+  });
+
+  it('of two says that one cannot start, and ends the other', async () => {
+    const threads = process.getBuiltinModule('node:worker_threads');
+    const { Worker } = threads;
+    const exits: Promise<unknown>[] = [];
+    threads.Worker = class extends Worker {
+      constructor(...args: ConstructorParameters<typeof Worker>) {
+        // As if the system allowed no further thread.
+        if (exits.length > 0) throw new Error('EAGAIN');
+        super(...args);
+        exits.push(once(this, 'exit'));
+      }
+    };
+    try {
+      pool = await createPool(TASKS, 2);
+    } finally {
+      threads.Worker = Worker;
+    }
+    const said = /a worker thread could not start \(EAGAIN\); use fewer threads/;
+    await expect(pool.map('double', INPUTS)).rejects.toThrow(said);
+    await pool.close();
+    expect(await Promise.all(exits)).toHaveLength(1);
   });
 
   it('reports a missing module', async () => {

@@ -438,6 +438,26 @@ describe('a running server', () => {
     expect(workers()).toBe(before);
   });
 
+  it('ends the workers that have started if another one cannot', async () => {
+    const workers = () => process.getActiveResourcesInfo().filter((one) => one === 'MessagePort').length;
+    const before = workers();
+    const fs = process.getBuiltinModule('node:fs');
+    const { readFileSync } = fs;
+    let asked = 0;
+    // The addresses of the process have room for one worker.
+    fs.readFileSync = ((file: string, ...rest: [BufferEncoding]) => {
+      if (file === '/proc/self/limits') return 'Max address space 4000000000 4000000000 bytes';
+      if (file === '/proc/self/status') return `VmSize: ${1_000_000 + 3_000_000 * asked++} kB`;
+      return readFileSync(file, ...rest);
+    }) as typeof readFileSync;
+    try {
+      await expect(loadGeneration(path, { threads: 2, queue: 8 })).rejects.toThrow(/not enough memory/);
+    } finally {
+      fs.readFileSync = readFileSync;
+    }
+    expect(workers()).toBe(before);
+  });
+
   it('a taken port, a file that is not a model and invalid keys give a sentence', async () => {
     const { port } = new URL(server.url);
     const store = join(folder, 'port.duckdb');
