@@ -81,7 +81,9 @@ export async function refit(plan: RefitPlan, task: TaskOptions = {}) {
   const { graph, times } = allData(tables, present);
   const data = await hashOf({ graph, times }, plan, task);
   const made = data !== plan.presentData;
-  const comparison = made ? await makeModel({ graph, times }, present, plan, task) : undefined;
+  // The hash is of the times as they were given: the same data give the same hash later.
+  const past = { graph, times: times && withoutFuture(times) };
+  const comparison = made ? await makeModel(past, present, plan, task) : undefined;
   return {
     /** Whether there is a new model: not if the present one was fitted to the same data. */
     made,
@@ -168,6 +170,12 @@ function withoutOld({ graph, times }: TimedGraph, since: number | undefined): Ti
   if (times === undefined || since === undefined) return { graph, times };
   const labels = Uint8Array.from(times, (time) => (time < since ? 1 : 0));
   return { graph: selectEdges(graph, labels, 0), times: times.filter((time) => time >= since) };
+}
+
+/** A time in the future becomes the present, as that of a posted event does: one wrong clock would make all other events old. */
+function withoutFuture(times: Float64Array): Float64Array {
+  const now = Date.now();
+  return times.map((time) => Math.min(time, now));
 }
 
 /** All tables as one graph, and the times if a table has some. */

@@ -218,6 +218,18 @@ describe('a refit', () => {
     ).toBeGreaterThan(5);
     await refit({ ...plan, data: [{ ...data[0], time: undefined }], output });
     expect(((await loadModel(output)) as Ranker).recency).toBeUndefined();
+    // A time in the future becomes the present. The same data have the same hash, although the present has moved on.
+    const began = Date.now();
+    await writeFile(
+      scratch.path('ahead.csv'),
+      `user,item,at\n${table.join('\n')}\nu0,i1,2099-01-01T00:00:00Z\n`,
+    );
+    const ahead = [{ ...data[0], sources: [scratch.path('ahead.csv')] }];
+    const { data: hash } = await refit({ ...plan, data: ahead, output });
+    const { latest } = ((await loadModel(output)) as Ranker).recency!;
+    expect(latest).toBeGreaterThanOrEqual(began);
+    expect(latest).toBeLessThanOrEqual(Date.now());
+    expect((await refit({ ...plan, data: ahead, output, presentData: hash })).made).toBe(false);
   });
 });
 

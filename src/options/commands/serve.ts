@@ -80,7 +80,8 @@ export const SERVE = {
     time: column({
       otherwise: 'none',
       meaning: 'column of the times in data',
-      details: 'With it, the items held back for the comparison are the last ones.',
+      details:
+        'With it, the items held back for the comparison are the last ones. A time in the future becomes the present.',
     }),
     itemInfo: input({
       otherwise: 'what was posted about the items',
