@@ -3,6 +3,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { InputError } from '../errors.js';
+import { shown } from '../text/untrusted.js';
 import { Problem } from './problems.js';
 
 export interface Key {
@@ -23,6 +24,7 @@ const MOST_KEYS = 10_000;
  */
 export function readKeys(text: string, path: string) {
   const keys: (Key & { readonly hash: Buffer })[] = [];
+  const names = new Set<string>();
   for (const [at, line] of text.split(/\r?\n/).entries()) {
     const words = line.trim().split(/\s+/);
     if (words[0] === '' || words[0].startsWith('#')) continue;
@@ -31,6 +33,11 @@ export function readKeys(text: string, path: string) {
       throw wrong('expected KEY, NAME KEY or NAME KEY admin');
     }
     const [name, secret] = words.length === 1 ? [`key ${keys.length + 1}`, words[0]] : words;
+    // Logs and the rate limit know keys by name.
+    if (names.has(name)) {
+      throw wrong(`an earlier line has the name ${shown(name)}; give each key a name of its own`);
+    }
+    names.add(name);
     keys.push({ name, admin: words.length === 3, hash: hashOf(secret, wrong) });
     if (keys.length > MOST_KEYS) throw wrong(`more than ${MOST_KEYS} keys`);
   }

@@ -22,6 +22,11 @@ describe('keys', () => {
     expect(() => readKeys('short', 'keys.txt')).toThrow(/keys.txt, line 1: the key is shorter than 16/);
     expect(() => readKeys(`\na ${secret} owner`, 'keys.txt')).toThrow(/line 2: expected KEY, NAME KEY/);
     expect(() => readKeys('a sha256:12', 'keys.txt')).toThrow(/64 hexadecimal digits/);
+    // Two keys of one name would share the rate limit of that name.
+    expect(() => readKeys(`shop ${secret}\n\nshop ${secret}2 admin`, 'keys.txt')).toThrow(
+      /line 3: an earlier line has the name shop; give each key a name of its own/,
+    );
+    expect(() => readKeys(`${secret}\n${secret}2`, 'keys.txt')).not.toThrow();
     expect(() => readKeys('# nothing\n', 'keys.txt')).toThrow(/there is no key in this file/);
   });
 });
