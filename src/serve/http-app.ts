@@ -8,6 +8,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { InputError } from '../errors.js';
 import { once } from '../math/once.js';
 import { isDeeperThan } from '../text/json-depth.js';
+import { shown } from '../text/untrusted.js';
 import { VERSION } from '../version.js';
 import { createRateLimit, type Key, type KeyRing, type RateLimit } from './access.js';
 import { listSizes, refuseCostly, tooSlow } from './cost.js';
@@ -22,7 +23,7 @@ import { PAGE_HEADERS, type PageFiles, pageFile, plainPage } from './page-files.
 import { answerProblem, Problem, tooBusy, wrongField } from './problems.js';
 import { joinReplies, piecesOf, type Query } from './queries.js';
 import { answerHeaders, type LogRecord, type RequestLog } from './request-log.js';
-import { decodedPath, endpointAt, methodsAt, routeOf } from './routes.js';
+import { endpointAt, methodsAt, percentDecoded, routeOf } from './routes.js';
 import type { ServedPage } from './served-page.js';
 
 interface AppOptions extends ServerSide {
@@ -110,8 +111,11 @@ export function createApp(options: AppOptions) {
   });
   app.use('/v1/*', async (c, next) => {
     // Hono passes an id that is not UTF-8 on as it was written, which may be the id of another user.
-    if (decodedPath(new URL(c.req.url).pathname) === undefined) {
-      throw new Problem('bad-request', 'the path is not percent-encoded UTF-8; encode each id as in %C3%A9');
+    const { pathname, search } = new URL(c.req.url);
+    for (const [part, text] of Object.entries({ path: pathname, query: search })) {
+      if (percentDecoded(text) !== undefined) continue;
+      const detail = `the ${part} is not percent-encoded UTF-8; write é as %C3%A9 and % as %25`;
+      throw new Problem('bad-request', detail);
     }
     if (c.req.method !== 'GET' && isDeeperThan(await bodyText(c), LIMITS.depth)) {
       throw new Problem('bad-request', `the body is nested deeper than ${LIMITS.depth} levels`);
@@ -299,6 +303,11 @@ function createAdmission({ hosts, keys, rate }: AppOptions): (c: Context<Env>) =
     if ((method === 'POST' || method === 'PUT') && endpointAt(path, method)) {
       if (!JSON_TYPE.test(c.req.header('content-type') ?? '')) {
         throw new Problem('not-json', 'send Content-Type: application/json');
+      }
+      const encoding = c.req.header('content-encoding') ?? 'identity';
+      if (encoding.toLowerCase() !== 'identity') {
+        const detail = `the body is compressed (Content-Encoding: ${shown(encoding)}); send it as it is, without this header`;
+        throw new Problem('not-json', detail);
       }
     }
     if (!GUARDED.test(path)) return;

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { getMimeType } from 'hono/utils/mime';
 import { InputError } from '../errors.js';
 import { html } from '../report/pages/html.js';
-import { decodedPath } from './routes.js';
+import { percentDecoded } from './routes.js';
 import { type ServedPage, servedPage } from './served-page.js';
 
 interface PageFile {
@@ -86,7 +86,7 @@ function fromServer(index: Uint8Array): Uint8Array<ArrayBuffer> {
 
 /** The file for the path of a request; a path that ends with / means the index of a folder. */
 export function pageFile(page: PageFiles, path: string): PageFile | undefined {
-  const name = decodedPath(path);
+  const name = percentDecoded(path);
   return name === undefined ? undefined : page.get(name.endsWith('/') ? `${name}index.html` : name);
 }
 

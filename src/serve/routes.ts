@@ -40,10 +40,10 @@ export function routeOf(path: string): string | undefined {
   return OTHER_PATHS.has(path) ? path : routesAt(path)[0]?.name;
 }
 
-/** A path without percent-encoding; undefined if it is not UTF-8. */
-export function decodedPath(path: string): string | undefined {
+/** A path or a query without percent-encoding; undefined if it is not UTF-8. */
+export function percentDecoded(text: string): string | undefined {
   try {
-    return decodeURIComponent(path);
+    return decodeURIComponent(text);
   } catch {
     return undefined;
   }

@@ -341,6 +341,23 @@ describe('the HTTP side', () => {
     }
   });
 
+  it('refuses a query that is no UTF-8, which could name another user', async () => {
+    const { app } = appWith();
+    for (const [query, status] of [
+      ['user=%C3%A9&n=2', 200],
+      ['user=a+b', 200],
+      ['user=%FF', 400],
+      ['user=100%', 400],
+    ] as const) {
+      const answer = await app.request(`/v1/recommend?${query}`);
+      expect([query, answer.status]).toEqual([query, status]);
+      if (status === 400)
+        expect(await answer.json()).toMatchObject({
+          detail: 'the query is not percent-encoded UTF-8; write é as %C3%A9 and % as %25',
+        });
+    }
+  });
+
   it('is not ready without a model, or while it drains', async () => {
     const without = appWith(undefined, { current: () => undefined });
     expect((await without.app.request('/health/ready')).status).toBe(503);
@@ -405,6 +422,20 @@ describe('the HTTP side', () => {
   ])('Content-Type: %s is answered with %i', async (type, status) => {
     const { post } = appWith();
     expect((await post('/v1/recommend', { likes: ['a'] }, { 'content-type': type })).status).toBe(status);
+  });
+
+  it.each([
+    ['identity', 200],
+    ['gzip', 415],
+    ['br, gzip', 415],
+  ])('Content-Encoding: %s is answered with %i', async (encoding, status) => {
+    const { post } = appWith();
+    const answer = await post('/v1/recommend', { likes: ['a'] }, { 'content-encoding': encoding });
+    expect(answer.status).toBe(status);
+    if (status === 415)
+      expect(await answer.json()).toMatchObject({
+        detail: `the body is compressed (Content-Encoding: ${encoding}); send it as it is, without this header`,
+      });
   });
 
   it('counts every outcome under its route', async () => {
