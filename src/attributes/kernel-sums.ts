@@ -8,7 +8,7 @@ export const paddedSums = (size: number) => BLOCK * Math.ceil(size / BLOCK);
 
 /** Zeroed bytes that `size` sums need, if at most `n` of the largest are asked for. */
 export const sumsBytes = (size: number, n: number) =>
-  5 * paddedSums(size) + align(size / BLOCK) + 2 * room(n);
+  4.5 * paddedSums(size) + align(size / BLOCK) + 2 * room(n);
 
 const align = (bytes: number) => 16 * Math.ceil(bytes / 16);
 const room = (n: number) => align(4 * (CANDIDATES * Math.max(1, n) + BLOCK));
@@ -25,8 +25,8 @@ export function createKernelSums(
 ): Sums {
   const kernels = instantiate(module, memory);
   const count = Math.ceil(size / BLOCK);
-  const maxima = at + 4 * paddedSums(size);
-  const blocks = maxima + paddedSums(size);
+  const runs = at + 4 * paddedSums(size);
+  const blocks = runs + paddedSums(size) / 2;
   const found = blocks + align(size / BLOCK);
   const sizes = found + room(n);
   const values = new Float32Array(memory.buffer, at, size);
@@ -60,7 +60,7 @@ export function createKernelSums(
         count,
         most,
         CANDIDATES * most,
-        maxima,
+        runs,
         found,
         sizes,
         to.rows.byteOffset + 4 * first,

@@ -78,6 +78,14 @@ test.each([
   },
 );
 
+test('the bits of the reference if all large sums lie where the kernels sample them', async () => {
+  const data = randomData(1000, 80);
+  const { lists } = data;
+  const weights = lists.weights.map((weight, e) => (lists.targets[e] % 32 < 4 ? 10 * weight : weight));
+  const given = { ...data, lists: { ...lists, weights }, passed: undefined };
+  expect(await scoreRows(given, { threads: 1 })).toEqual(reference(given));
+});
+
 test('the largest sums: ties go to the smaller number, zeros are left out', () => {
   const sums = new SparseSums(600);
   const targets = Uint32Array.from({ length: 600 }, (_, i) => i);

@@ -49,19 +49,22 @@ export function sumLists(
 @inline function addList(sums: usize, targets: usize, weights: usize, count: u32, factor: f32): void {
   const end = targets + (<usize>count << 2);
   for (; targets < end; targets += 4, weights += 4) {
-    const to = sums + (<usize>load<u32>(targets) << 2);
-    store<f32>(to, load<f32>(to) + factor * load<f32>(weights));
+    addOne(sums, load<u32>(targets), factor * load<f32>(weights));
   }
+}
+
+@inline function addOne(sums: usize, target: u32, value: f32): void {
+  const to = sums + (<usize>target << 2);
+  store<f32>(to, load<f32>(to) + value);
 }
 
 /** The same, with a 1 for each block that gets a sum. */
 @inline function markList(sums: usize, blocks: usize, targets: usize, weights: usize, count: u32, factor: f32): void {
   const end = targets + (<usize>count << 2);
   for (; targets < end; targets += 4, weights += 4) {
-    const at = <usize>load<u32>(targets);
-    const to = sums + (at << 2);
-    store<f32>(to, load<f32>(to) + factor * load<f32>(weights));
-    store<u8>(blocks + (at >> BLOCK_BITS), 1);
+    const target = load<u32>(targets);
+    addOne(sums, target, factor * load<f32>(weights));
+    store<u8>(blocks + (<usize>target >> BLOCK_BITS), 1);
   }
 }
 
@@ -71,14 +74,15 @@ export function sumLists(
   return importance ? f32x4.mul(size, v128.load(importance + at)) : size;
 }
 
-/** The bytes of a run of sums: it is compared by its largest ones, one of each lane. */
-@inline const LONGEST_RUN: usize = 256;
-@inline const SHORTEST_RUN: usize = 64;
+/** Sums are compared in runs of 16; a vector of every second run is sampled. */
+@inline const RUN_BYTES: usize = 64;
+@inline const SAMPLE_BYTES: usize = 2 * RUN_BYTES;
+const SAMPLE_PART: i32 = 8;
 
 /**
  * Finds the `n` numbers of the largest size: that of the sum, times its importance (0: all are 1). Writes them to `rows`, ascending, and
- * their sums to `values`. Ties go to the smaller number, and sums of zero are left out. Returns how many there are. `maxima` has room
- * for a quarter of the sums; `found` and `sizes` have room for `most` numbers and a block.
+ * their sums to `values`. Ties go to the smaller number, and sums of zero are left out. Returns how many there are. `runs` has room
+ * for an eighth of the bytes of the sums; `found` and `sizes` have room for `most` numbers and a run.
  */
 export function sumLargest(
   sums: usize,
@@ -87,57 +91,29 @@ export function sumLargest(
   blockCount: i32,
   n: i32,
   most: i32,
-  maxima: usize,
+  runs: usize,
   found: usize,
   sizes: usize,
   rows: usize,
   values: usize,
 ): i32 {
-  let used = 0;
-  for (let block = 0; block < blockCount; block++) used += i32(load<u8>(blocks + <usize>block));
-  let runBytes = LONGEST_RUN;
-  while (runBytes > SHORTEST_RUN && (<usize>used * BLOCK_BYTES) / runBytes < <usize>n) runBytes >>= 1;
-  // `n` maxima exceed a bound, and few other sizes do.
-  let to = maxima;
+  let to = runs;
   for (let block = 0; block < blockCount; block++) {
     if (!load<u8>(blocks + <usize>block)) continue;
     const end = <usize>(block + 1) * BLOCK_BYTES;
-    for (let run = <usize>block * BLOCK_BYTES; run < end; run += runBytes, to += 16) {
-      let largest = f32x4.splat(0);
-      for (let at = run; at < run + runBytes; at += 16) {
-        largest = f32x4.pmax(largest, sizesAt(sums, importance, at));
-      }
-      v128.store(to, largest);
+    for (let at = <usize>block * BLOCK_BYTES; at < end; at += 4 * SAMPLE_BYTES, to += 16) {
+      const a = f32x4.pmax(sizesAt(sums, importance, at), sizesAt(sums, importance, at + SAMPLE_BYTES));
+      const next = at + 2 * SAMPLE_BYTES;
+      const b = f32x4.pmax(sizesAt(sums, importance, next), sizesAt(sums, importance, next + SAMPLE_BYTES));
+      v128.store(to, f32x4.pmax(a, b));
     }
   }
-  let least = boundBelow(maxima, to, n);
-  let above = f32x4.splat(least);
-  let count = 0;
-  let from = maxima;
-  for (let block = 0; block < blockCount; block++) {
-    if (!load<u8>(blocks + <usize>block)) continue;
-    const end = <usize>(block + 1) * BLOCK_BYTES;
-    for (let run = <usize>block * BLOCK_BYTES; run < end; run += runBytes, from += 16) {
-      if (!v128.any_true(f32x4.gt(v128.load(from), above))) continue;
-      for (let at = run; at < run + runBytes; at += 16) {
-        const size = sizesAt(sums, importance, at);
-        let bits = i32x4.bitmask(f32x4.gt(size, above));
-        if (!bits) continue;
-        v128.store(from, size);
-        while (bits) {
-          const lane = <usize>ctz(bits);
-          store<u32>(found + (<usize>count << 2), <u32>((at >> 2) + lane));
-          store<f32>(sizes + (<usize>count << 2), load<f32>(from + (lane << 2)));
-          count++;
-          bits &= bits - 1;
-        }
-      }
-    }
-    if (count >= most) {
-      least = keepLargest(found, sizes, count, n);
-      above = f32x4.splat(least);
-      count = n;
-    }
+  // So many of the sample exceed the bound that nearly always `n` sizes do. Otherwise all are compared.
+  const expected = <f64>n / <f64>SAMPLE_PART;
+  const least = boundBelow(runs, to, <i32>(expected + 3 * Math.sqrt(expected)) + 1);
+  let count = findAbove(sums, importance, blocks, blockCount, least, n, most, runs, found, sizes);
+  if (count < n && least > 0) {
+    count = findAbove(sums, importance, blocks, blockCount, 0, n, most, runs, found, sizes);
   }
   if (count > n) {
     keepLargest(found, sizes, count, n);
@@ -148,6 +124,55 @@ export function sumLargest(
     store<f32>(values + i, load<f32>(sums + (<usize>load<u32>(found + i) << 2)));
   }
   return count;
+}
+
+/** Writes the numbers whose sizes exceed a bound to `found`, ascending, and their sizes. Of `most` numbers or more, the `n` largest stay. */
+function findAbove(
+  sums: usize,
+  importance: usize,
+  blocks: usize,
+  blockCount: i32,
+  least: f32,
+  n: i32,
+  most: i32,
+  runs: usize,
+  found: usize,
+  sizes: usize,
+): i32 {
+  const above = f32x4.splat(least);
+  // Every run is written, and kept if one of its sizes is above: nobody can predict which.
+  let end = runs;
+  for (let block = 0; block < blockCount; block++) {
+    if (!load<u8>(blocks + <usize>block)) continue;
+    const last = <usize>(block + 1) * BLOCK_BYTES;
+    for (let at = <usize>block * BLOCK_BYTES; at < last; at += RUN_BYTES) {
+      const a = f32x4.gt(sizesAt(sums, importance, at), above);
+      const b = f32x4.gt(sizesAt(sums, importance, at + 16), above);
+      const c = f32x4.gt(sizesAt(sums, importance, at + 32), above);
+      const d = f32x4.gt(sizesAt(sums, importance, at + 48), above);
+      const bits = i8x16.bitmask(
+        i8x16.narrow_i16x8_s(i16x8.narrow_i32x4_s(a, b), i16x8.narrow_i32x4_s(c, d)),
+      );
+      store<u32>(end, <u32>at);
+      store<u32>(end, <u32>bits, 4);
+      end += <usize>(bits != 0) << 3;
+    }
+  }
+  let count: usize = 0;
+  for (let run = runs; run < end; run += 8) {
+    const at = <usize>load<u32>(run);
+    for (let bits = load<u32>(run, 4); bits; bits &= bits - 1) {
+      const one = at + (<usize>ctz(bits) << 2);
+      const size = abs<f32>(load<f32>(sums + one));
+      store<u32>(found + count, <u32>(one >> 2));
+      store<f32>(sizes + count, importance ? size * load<f32>(importance + one) : size);
+      count += 4;
+    }
+    if (count >> 2 < <usize>most) continue;
+    keepLargest(found, sizes, <i32>(count >> 2), n);
+    count = <usize>n << 2;
+  }
+  return <i32>(count >> 2);
 }
 
 /** Powers of two below the largest number, within which a bound is looked for first. */
@@ -171,7 +196,7 @@ function boundBelow(values: usize, end: usize, n: i32): f32 {
     if (above < n) high = middle;
     else {
       low = middle;
-      if (above <= n + (n >> 3)) break;
+      if (above <= n + (n >> 2)) break;
     }
   }
   return reinterpret<f32>(low);
