@@ -36,6 +36,7 @@ const SHARED_FOLDERS = [
 const ISOLATED_FILES = [
   'test/fit/hierarchical-engines.test.ts',
   'test/ingest/bad-input.test.ts',
+  'test/predict/gpu-failed.test.ts',
   'test/predict/gpu-lists.test.ts',
   'test/scale/stream.test.ts',
   'test/solvers/scratch-room.test.ts',

@@ -25,6 +25,18 @@ export function createGpuLists({ features, items, itemWeights }: ScorerFactors, 
     return engine.name === 'gpu' ? (engine as ListingTopN) : undefined;
   }
 
+  /** `auto` looks once. A GPU that was asked for by name is opened again, or the caller gets the error. */
+  async function gpuFor(name: EngineName, work: RankingWork): Promise<ListingTopN | undefined> {
+    const before = found;
+    const open = await before?.catch(() => undefined);
+    if (!open && name === 'gpu' && found === before) found = undefined;
+    found ??= look(name, work);
+    return found.catch((error) => {
+      found = undefined;
+      throw error;
+    });
+  }
+
   return {
     /** How the GPU makes lists for this number of users; undefined if CPU threads should make them. */
     async open(
@@ -36,11 +48,7 @@ export function createGpuLists({ features, items, itemWeights }: ScorerFactors, 
       const work = { rows: users, candidates: count, features };
       if (name === 'cpu' || name === 'reference' || (name === 'auto' && !gpuRanksFaster(work)))
         return undefined;
-      found ??= look(name, work);
-      const gpu = await found.catch((error) => {
-        found = undefined;
-        throw error;
-      });
+      const gpu = await gpuFor(name, work);
       if (!gpu) return undefined;
       return async (rows, excluded, history) => {
         const asked = Uint32Array.from({ length: rows.length / features }, (_, row) => row);
