@@ -78,6 +78,7 @@ export async function partitionGraph(
     { ...PARTITION, ...FORCE, ...READ, ...TASK },
     given,
   );
+  if (isGraph(source)) refuseReading(given);
   const limit = memory === undefined ? totalmem() / 4 : parseMemory(memory);
   const batch = Math.max(
     LEAST_BATCH,
@@ -100,6 +101,18 @@ export async function partitionGraph(
   }
 }
 
+type Source = string | readonly string[] | BipartiteGraph;
+
+function isGraph(source: Source): source is BipartiteGraph {
+  return typeof source === 'object' && 'edges' in source;
+}
+
+function refuseReading(given: PartitionOptions): void {
+  const name = Object.keys(READ).find((one) => given[one as keyof typeof READ] !== undefined);
+  if (name === undefined) return;
+  throw optionError`${option(name)}: a graph was read when it was made; leave this option out, or give it to readGraph`;
+}
+
 /** The path, or the nearest folder above it that exists: the folder itself is created when its files are complete. */
 function existingFolder(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : existingFolder(dirname(path));
@@ -107,12 +120,8 @@ function existingFolder(path: string): string {
 
 type Reading = Awaited<ReturnType<typeof readInto>>;
 
-async function readInto(
-  spill: RowSpillFile,
-  source: string | readonly string[] | BipartiteGraph,
-  options: ReaderOptions,
-) {
-  if (typeof source === 'object' && 'edges' in source) {
+async function readInto(spill: RowSpillFile, source: Source, options: ReaderOptions) {
+  if (isGraph(source)) {
     const { names, multigraph } = source;
     return { read: spillGraph(spill, source), guess: undefined, names, multigraph };
   }

@@ -247,6 +247,8 @@ describe('graphex audit', () => {
     [['--train', at('train.csv')], /give a split folder, or both --train and --test/],
     [['parts', '--train', at('train.csv')], /--train: a split folder already has its tables/],
     [['parts', '--fold-in', at('train.csv')], /--fold-in: a split folder already has its tables/],
+    [['parts', '--users', 'customer'], /--users: parts is a split, which was read when it was made/],
+    [['parts', '--time', '3'], /--time: parts is a split, which keeps the times of its data/],
     [
       ['--train', at('train.csv'), '--test', at('test.csv'), '--time', 'product'],
       /holds ids and cannot be --time/,

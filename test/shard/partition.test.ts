@@ -234,6 +234,15 @@ describe('a partition', () => {
     );
   });
 
+  test('of a graph refuses options of reading, which would have no effect', async () => {
+    const { graph } = await readGraph(file);
+    for (const [name, value] of Object.entries({ where: 'n >= 2', multigraph: false, minDegree: 2 }))
+      await expect(partitionGraph(graph, path('graph'), { [name]: value })).rejects.toThrow(
+        `${name}: a graph was read when it was made; leave this option out, or give it to readGraph`,
+      );
+    await partitionGraph(graph, path('graph'), { shards: 2, where: undefined });
+  });
+
   test('is not a table, and reading it as one is an error that says so', async () => {
     await partitionGraph(file, path('no table'), { shards: 2 });
     await expect(readGraph(path('no table'))).rejects.toThrow(

@@ -20,7 +20,7 @@ import { loadSplit } from '../../store/split-folder.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { type CommandContext, declareCommand, pause } from '../command.js';
 import { checkOutputs } from '../outputs.js';
-import { readData } from '../read-data.js';
+import { readData, refuseForSplit } from '../read-data.js';
 
 const REPORT_FILES = ['audit.html'] as const;
 const PART_OPTIONS = ['train', 'foldIn', 'validation', 'test'] as const;
@@ -98,12 +98,8 @@ async function inputs(
     const extra = PART_OPTIONS.find((name) => tables[name] !== undefined);
     if (extra)
       throw optionError`${option(extra)}: a split folder already has its tables; give one or the other`;
-    if (time !== undefined) {
-      throw new InputError(
-        '--time: a split folder already says whether it has times; leave this out, or give tables with --train and --test',
-      );
-    }
-    const parts = await loadSplit(folder, { ...reader, ...context.task });
+    refuseForSplit(folder, reader, time);
+    const parts = await loadSplit(folder, context.task);
     const { method, assignment, times: all } = parts;
     // Other methods keep times too, but do not promise any order.
     const ordered = method === 'time' || method === 'last';
