@@ -73,6 +73,8 @@ export async function loadGeneration(path: string, options: GenerationOptions) {
       info,
       /** The columns of attributes that posted items may have. */
       columns: serving.columns,
+      /** A warning of a table of titles that looks wrong. */
+      caution: serving.caution,
       path,
       written,
       queue,

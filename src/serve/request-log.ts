@@ -25,6 +25,7 @@ export interface EventRecord {
     | 'listening'
     | 'ready'
     | 'swapped'
+    | 'titles'
     | 'load-failed'
     | 'draining'
     | 'stopped'

@@ -13,7 +13,7 @@ import { isFile } from '../files/plain-file.js';
 import type { Model } from '../fit/model.js';
 import { fromShared, toShared } from '../graph/transfer.js';
 import { readSideTable } from '../ingest/side-file.js';
-import { titleList, titlesOf } from '../ingest/title-table.js';
+import { severalTitlesWords, titleList, titlesOf } from '../ingest/title-table.js';
 import { serveTasks } from '../parallel/worker.js';
 import { withNewItems } from '../predict/content/fit-content.js';
 import { createRecommender, type Recommender } from '../predict/recommender.js';
@@ -42,7 +42,7 @@ const running = new Set<Promise<unknown>>();
 
 export async function load(task: LoadTask) {
   const { model, hash } = await loadWithHash(task.path);
-  const titles = await titlesFor(model, task);
+  const { titles, caution } = await titlesFor(model, task);
   const names = model.names ?? USERS_AND_ITEMS;
   const info: Omit<ModelInformation, 'loaded'> = {
     file: basename(task.path),
@@ -55,22 +55,31 @@ export async function load(task: LoadTask) {
     titles: titles.filter((title) => title !== '').length,
     attributes: filterColumns(model).map(inBrief),
   };
-  return { info, shared: toShared(model), titles, columns: knownColumns(model.info?.items) };
+  return { info, shared: toShared(model), titles, caution, columns: knownColumns(model.info?.items) };
 }
 
-/** Of each item, '' if it has none: of a table, of the model, or else of the table about the items that the next refit reads. */
-async function titlesFor(model: Model, { titles, itemInfo }: LoadTask): Promise<readonly string[]> {
+interface FoundTitles {
+  /** Of each item, '' if it has none. */
+  readonly titles: readonly string[];
+  /** A warning of a table that looks wrong. */
+  readonly caution?: string | undefined;
+}
+
+/** The titles of a table, of the model, or else of the table about the items that the next refit reads. */
+async function titlesFor(model: Model, { titles, itemInfo }: LoadTask): Promise<FoundTitles> {
   const { ids } = catalogueOf(model);
   if (titles !== undefined) {
     const found = await stat(titles).catch(() => undefined);
     if (found && !found.isFile()) {
       throw new InputError(`${titles}: titles are read again with every model; give a plain file`);
     }
-    return titleList(titlesOf(await readSideTable(titles), ids, titles), ids);
+    const table = titlesOf(await readSideTable(titles), ids, titles);
+    const { items } = model.names ?? USERS_AND_ITEMS;
+    return { titles: titleList(table, ids), caution: severalTitlesWords(table, titles, items) };
   }
-  if (model.info?.items || itemInfo === undefined) return storedTitles(model);
+  if (model.info?.items || itemInfo === undefined) return { titles: storedTitles(model) };
   const { info } = readSideInfo(model.items, { name: itemInfo, rows: await readSideTable(itemInfo) });
-  return info.titles.slice(0, model.items.count);
+  return { titles: info.titles.slice(0, model.items.count) };
 }
 
 /** Values of an attribute that the description of a model names. */

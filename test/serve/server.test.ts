@@ -438,6 +438,23 @@ describe('a running server', () => {
     expect(workers()).toBe(before);
   });
 
+  it('warns of several titles of one item, as the command line does', async () => {
+    const { items } = await loadModel(path);
+    const titles = join(folder, 'several.csv');
+    const id = items.ids.at(0);
+    await writeFile(titles, `id,title\n${id},One\n${id},Another\n${items.ids.at(1)},Two\n`);
+    const logs: unknown[] = [];
+    const other = await serve(path, {
+      ...{ port: 0, threads: 1, titles },
+      onLog: (record) => logs.push(record),
+    });
+    await other.close();
+    const detail = expect.stringMatching(
+      /several\.csv: 1 of 2 items has several different titles in column title, and the first is used/,
+    );
+    expect(logs).toContainEqual({ time: expect.any(String), event: 'titles', detail });
+  });
+
   it('ends the workers that have started if another one cannot', async () => {
     const workers = () => process.getActiveResourcesInfo().filter((one) => one === 'MessagePort').length;
     const before = workers();
