@@ -9,7 +9,7 @@ import { asFlag } from '../options/as-flag.js';
 import type { OptionsOf } from '../options/declare.js';
 import { option, optionError } from '../options/error.js';
 import { READ } from '../options/shared.js';
-import { readingCautions, timeCaution } from '../report/words/reading.js';
+import { readingCautions } from '../report/words/reading.js';
 import type { CommandContext } from './command.js';
 
 export interface DataArgument {
@@ -67,9 +67,5 @@ export async function readData(
   const how = { ...options, ...task };
   const result = value ? await readWithValues(sources, how, value) : await readAccepted(sources, how, accept);
   for (const caution of readingCautions(result, asFlag)) warn(caution);
-  if (value?.role === 'time' && result.values) {
-    const caution = timeCaution(result.values, value.column, asFlag);
-    if (caution !== undefined) warn(caution);
-  }
   return result;
 }

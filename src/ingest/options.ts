@@ -98,6 +98,8 @@ export interface ReadGuess {
   readonly countUnused?: boolean | undefined;
   /** Whether counts are kept, but there is no column of them and no pair occurs twice: every count is 1. */
   readonly countsAllOne?: boolean | undefined;
+  /** The column of times, if all of them lie within ten days of 1970: perhaps it holds no times. */
+  readonly unlikelyTimes?: string | undefined;
   /** Number of files, if there are several. */
   readonly files?: number | undefined;
   /** Present for texts. */

@@ -112,6 +112,8 @@ export interface ModelSummary {
   readonly words: readonly string[];
   /** The column of times by which a half-life of the edges was searched. */
   readonly time?: string | undefined;
+  /** A warning about times that are perhaps none. */
+  readonly caution?: string | undefined;
   readonly split?: SplitSummary | undefined;
   /** What the page asked for; undefined for a model that was opened. */
   readonly choice?: FitChoice | undefined;
@@ -221,6 +223,8 @@ export interface Forecast {
   readonly asked: GrowthAsked;
   /** Whether the data have counts, which a forecast ignores. */
   readonly multigraph: boolean;
+  /** A warning about times that are perhaps none. */
+  readonly caution?: string | undefined;
 }
 
 /** The columns of a table of an audit, as they were guessed. */

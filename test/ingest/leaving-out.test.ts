@@ -98,6 +98,19 @@ describe('vertices left out', () => {
   });
 });
 
+describe('times', () => {
+  it('that all lie near 1970 are reported as perhaps none', async () => {
+    const read = await readWithValues(csv, {}, timeColumn('time'));
+    expect(read.guess.unlikelyTimes).toBe('time');
+    expect(readingCautions(read)).toEqual([
+      expect.stringMatching(/all times of column time lie within 10 days of 1970-01-01/),
+    ]);
+    const dated = scratch.write('dated.csv', 'user,item,time\na,1,5\nb,2,2024-05-01\n');
+    const { guess } = await readWithValues(dated, {}, timeColumn('time'));
+    expect(guess.unlikelyTimes).toBeUndefined();
+  });
+});
+
 describe('counts and weights', () => {
   it('that are named but not kept are reported as unused', async () => {
     const whole = { where: 'n >= 1', count: 'n' } as const;

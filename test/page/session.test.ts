@@ -128,3 +128,17 @@ test('the better lists are those that differ by more than chance on enough users
   expect(clearlyBetter(opposed, low, 1)).toBeUndefined();
   expect(clearlyBetter(scores(20, noisy(0.9)), scores(20, noisy(0.1)), 1)).toBeUndefined();
 });
+
+test('times near 1970 are perhaps none: a fit and a forecast say so, as the command line does', async () => {
+  const caution =
+    'all times of column hour lie within 10 days of 1970-01-01, because its numbers are read as seconds since 1970: if they are not times, name another column with “Time”';
+  const hours = rows.map((row, e) => `${row},${1 + (e % 24)}`);
+  const timed = new Blob([`user,item,bought,paid,hour\n${hours.join('\n')}\n`]);
+  const options = { users: 'user', items: 'item', header: true };
+  await answerRead({ source: { kind: 'blob', name: 'hours.csv', blob: timed }, options }, task);
+  const asked = { next: undefined, usersTimes: 2, seed: 1 };
+  expect((await answerForecast({ ...asked, time: 'hour' }, task)).caution).toBe(caution);
+  expect((await answerForecast({ ...asked, time: 'bought' }, task)).caution).toBeUndefined();
+  expect((await fitted('recommend', 'hour')).caution).toBe(caution);
+  expect((await fitted('recommend', 'paid')).caution).toBeUndefined();
+});

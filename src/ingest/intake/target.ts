@@ -3,6 +3,7 @@
 import type { ReaderOptions, ReadGuess, ReadResult, RejectSink } from '../options.js';
 import { EdgeCollector } from './collect.js';
 import type { TableColumns } from './columns.js';
+import { areUnlikelyTimes } from './value-column.js';
 
 /** The properties of the first table, which later tables must share. */
 export interface FirstTable {
@@ -74,12 +75,15 @@ export class TableTarget {
       this.options.multigraph === true &&
       (count ?? weight ?? guess.text) === undefined &&
       finished.read.merged === 0;
+    const { value } = this.options;
+    const unlikely = value?.role === 'time' && areUnlikelyTimes(finished.values ?? new Float64Array(0));
     return {
       ...finished,
       guess: {
         ...guess,
         ...(unused && { countUnused: true }),
         ...(allOne && { countsAllOne: true }),
+        ...(unlikely && { unlikelyTimes: String(value.column) }),
         ...(this.#tables > 1 && { files: this.#tables }),
       },
     };

@@ -37,6 +37,15 @@ export function writtenTimes(keep: ValueColumn['keep']): ValueColumn {
   return { column: 'time', role: 'time', parse: parseNumber('time'), keep };
 }
 
+/** Seconds and milliseconds of recent years are far from 1970; small numbers are something else, such as quantities. */
+export const DAYS_OF_NO_TIME = 10;
+
+/** Whether all times lie next to 1970, as numbers that are no times do. */
+export function areUnlikelyTimes(times: Float64Array): boolean {
+  const limit = DAYS_OF_NO_TIME * 86_400_000;
+  return times.length > 0 && times.every((time) => Math.abs(time) < limit);
+}
+
 const COMPACT_DATE = /^(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$/;
 const ISO =
   /^([+-]?\d{4,6})[-/](\d{1,2})[-/](\d{1,2})(?:[T ]+(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?$/i;

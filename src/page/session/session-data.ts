@@ -11,7 +11,7 @@ import { drawPaperSet } from '../../ingest/recipes/paper-set.js';
 import { withNames } from '../../ingest/side-names.js';
 import { option, optionError } from '../../options/error.js';
 import type { TaskOptions } from '../../progress.js';
-import { readingSentences } from '../../report/words/reading.js';
+import { readingSentences, timeCaution } from '../../report/words/reading.js';
 import { thin } from '../../sample/thin.js';
 import { checkSparsity, type SparsityCheck } from '../../sparsity/check.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
@@ -104,25 +104,30 @@ function readerOptions({ setAside: _, ...choice }: ReadChoice, task: TaskOptions
 }
 
 /** The data in use with the times of a column, read again; without times, if they were not read from a table. */
-export async function timedData(
-  value: ValueColumn,
-  task: TaskOptions,
-): Promise<{ readonly graph: BipartiteGraph; readonly values: Float64Array | undefined }> {
+export async function timedData(value: ValueColumn, task: TaskOptions): Promise<TimedData> {
   const { graph, from, opened } = currentData();
   if (from.kind !== 'blob') return { graph, values: undefined };
   // Rows that were set aside before are skipped again.
   const skip = opened.choice.setAside ? { add: () => {} } : undefined;
-  return readBlobWithValues(from, readerOptions(opened.choice, task), value, skip, opened.kept);
+  const read = await readBlobWithValues(from, readerOptions(opened.choice, task), value, skip, opened.kept);
+  return { graph: read.graph, values: read.values, caution: timeCaution(read.guess, asLabel) };
+}
+
+interface TimedData {
+  readonly graph: BipartiteGraph;
+  readonly values: Float64Array | undefined;
+  /** A warning about times that are perhaps none. */
+  readonly caution?: string | undefined;
 }
 
 /** The time of each edge in use, by which a ranker weighs it. */
-export async function edgeTimes(value: ValueColumn, task: TaskOptions): Promise<Float64Array> {
-  const { graph: timed, values: times } = await timedData(value, task);
+export async function edgeTimes(value: ValueColumn, task: TaskOptions) {
+  const { graph: timed, values: times, caution } = await timedData(value, task);
   const current = currentData();
   if (!times || timed.edges !== current.graph.edges) {
     throw optionError`${option('time')}: some rows have no time; choose another column, or “no” for ${option('halfLife')}`;
   }
-  return times;
+  return { times, caution };
 }
 
 /** Keeps the times by which the ranker weighs edges, for lists of held-out users. */

@@ -18,10 +18,11 @@ export async function answerForecast(
   task: Task,
 ): Promise<Forecast> {
   const { graph } = currentData();
-  const data = time === undefined ? { graph, values: undefined } : await timedData(timeColumn(time), task);
+  const data: Awaited<ReturnType<typeof timedData>> =
+    time === undefined ? { graph, values: undefined } : await timedData(timeColumn(time), task);
   const growth = next === undefined ? { usersTimes } : { next };
   const found = await forecastGrowth(data.graph, { ...growth, times: data.values, draws: 0, seed, ...task });
-  return { found, seed, asked: { ...growth, time }, multigraph: graph.multigraph };
+  return { found, seed, asked: { ...growth, time }, multigraph: graph.multigraph, caution: data.caution };
 }
 
 /** The columns of each table are guessed; all have times, or none. */

@@ -50,6 +50,8 @@ export interface SessionModel extends ReturnType<typeof withAnswers> {
   readonly fitted?: FitResult;
   /** The column of times that the fit read. */
   readonly time?: string | undefined;
+  /** A warning about its times. */
+  readonly caution?: string | undefined;
   readonly split?: SessionSplit | undefined;
 }
 
@@ -112,7 +114,7 @@ export async function answerFit(
   const { graph } = currentData();
   const { purpose, split: asked } = choice;
   const other = sessionModels().find((one) => one.purpose !== purpose && sameSplit(one.split?.choice, asked));
-  const times = await timesFor(choice, task);
+  const { times, caution } = (await timesFor(choice, task)) ?? {};
   const time = times && choice.time;
   const split = asked && splitFor(graph, asked, { time, times }, other);
   const summarised = split && splitSummary(split.parts);
@@ -128,7 +130,16 @@ export async function answerFit(
   const forgotten = forget(sessionModels().filter((one) => one !== other));
   if (other) models[other.purpose] = { ...other, split };
   if (purpose === 'recommend') keepTimes(times);
-  const found = add({ purpose, plain: fitted.model, ...withAnswers(model), choice, fitted, time, split });
+  const found = add({
+    ...withAnswers(model),
+    purpose,
+    plain: fitted.model,
+    choice,
+    fitted,
+    time,
+    caution,
+    split,
+  });
   await forgotten;
   return found;
 }
@@ -153,14 +164,11 @@ function sameSplit(a: SplitChoice | undefined, b: SplitChoice | undefined): bool
 }
 
 /** The times by which a ranker weighs edges. For a pair that occurs several times: those that the command line takes. */
-async function timesFor(
-  { purpose, time, halfLife, split }: FitChoice,
-  task: Task,
-): Promise<Float64Array | undefined> {
+async function timesFor({ purpose, time, halfLife, split }: FitChoice, task: Task) {
   if (purpose !== 'recommend' || time === undefined || halfLife === 'never') return undefined;
-  const times = await edgeTimes(split ? timeColumn(time) : lastTimes(time), task);
-  refuseFuture(times, halfLife);
-  return times;
+  const found = await edgeTimes(split ? timeColumn(time) : lastTimes(time), task);
+  refuseFuture(found.times, halfLife);
+  return found;
 }
 
 /**
@@ -274,7 +282,7 @@ function rankerWords(model: Model, names: SideNames): string[] {
   return words === undefined ? [] : [words];
 }
 
-function summary({ purpose, model, choice, time, fitted, split }: SessionModel): ModelSummary {
+function summary({ purpose, model, choice, time, caution, fitted, split }: SessionModel): ModelSummary {
   const { provenance } = model;
   const names = model.names ?? USERS_AND_ITEMS;
   const posterior = model.type === 'posterior' ? model : undefined;
@@ -302,6 +310,7 @@ function summary({ purpose, model, choice, time, fitted, split }: SessionModel):
       : rankerWords(model, names),
     choice,
     time,
+    caution,
     split: split && splitSummary(split.parts),
   };
 }

@@ -323,6 +323,7 @@ function Ready({ fitted }: { readonly fitted: ModelSummary }) {
       {fitted.words.map((sentence) => (
         <p key={sentence}>{sentence}</p>
       ))}
+      {fitted.caution && <p class="note warn">{capital(fitted.caution)}.</p>}
       {!converged && purpose === 'understand' && (
         <p class="note warn">Allow more iterations and fit again.</p>
       )}

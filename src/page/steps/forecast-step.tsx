@@ -89,7 +89,7 @@ function Ask() {
   );
 }
 
-function Found({ forecast: { found, multigraph } }: { readonly forecast: Forecast }) {
+function Found({ forecast: { found, multigraph, caution } }: { readonly forecast: Forecast }) {
   const { names } = opened.value!;
   const { observed, forecast: foreseen, asked } = found;
   return (
@@ -122,6 +122,7 @@ function Found({ forecast: { found, multigraph } }: { readonly forecast: Forecas
           ],
         ]}
       />
+      {caution && <p class="note warn">{capital(caution)}.</p>}
       {multigraph && <p class="note">A forecast is about edges: the counts of the edges are ignored.</p>}
       {[...backtestWords(found, names), ...timeWords(found, names)].map((sentence) => (
         <p key={sentence}>{sentence}</p>

@@ -1,6 +1,7 @@
 // How the data were read, so that a wrong guess is noticed.
 
 import { type BipartiteGraph, type BySide, type GraphSide, SIDES } from '../../graph/graph.js';
+import { DAYS_OF_NO_TIME } from '../../ingest/intake/value-column.js';
 import type { ReadCounts, ReadGuess, ReadResult, TextReading } from '../../ingest/options.js';
 import { type WriteOption, withArgument } from '../../options/error.js';
 import { grouped, percent } from '../../text/numbers.js';
@@ -70,21 +71,17 @@ export function readingCautions(
       where > 0 &&
       where >= read.rows / 2 &&
       `the option ${write('where')} left out ${grouped(where)} of ${many(read.rows, 'row')}: the verdict and all figures describe only the remaining rows`,
+    timeCaution(guess, write),
   ]);
 }
 
-/** Seconds and milliseconds of recent years are far from 1970; small numbers are something else, such as quantities. */
-const DAYS_OF_NO_TIME = 10;
-
 /** A warning about times that all lie next to 1970, as numbers that are no times do. */
 export function timeCaution(
-  times: Float64Array,
-  column: string | number | undefined,
+  { unlikelyTimes }: Pick<ReadGuess, 'unlikelyTimes'>,
   write: WriteOption = withArgument,
 ): string | undefined {
-  const limit = DAYS_OF_NO_TIME * 86_400_000;
-  if (times.length === 0 || !times.every((time) => Math.abs(time) < limit)) return undefined;
-  return `all times of column ${shown(String(column))} lie within ${DAYS_OF_NO_TIME} days of 1970-01-01, because its numbers are read as seconds since 1970: if they are not times, name another column with ${write('time')}`;
+  if (unlikelyTimes === undefined) return undefined;
+  return `all times of column ${shown(unlikelyTimes)} lie within ${DAYS_OF_NO_TIME} days of 1970-01-01, because its numbers are read as seconds since 1970: if they are not times, name another column with ${write('time')}`;
 }
 
 /** '226 documents: 310 words in more than 50 % of them left out'. */
