@@ -26,6 +26,7 @@ import { list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import type { PredictionPictures, StudyPicture } from '../charts/study.js';
 import { rankerAges } from '../words/blend.js';
+import { correctionWords } from '../words/evaluation.js';
 import { methodTitle, shortName, skippedWords } from '../words/methods.js';
 import { statisticValue } from '../words/prediction.js';
 import { leftWords } from '../words/ranking.js';
@@ -92,7 +93,7 @@ function intervalNote(fits: readonly CheckedFit[], names: SideNames): Content {
   const asDrawn = `; those of the ${list(drawn.map(shortName))} model${drawn.length > 1 ? 's' : ''} are as drawn`;
   return [
     own &&
-      `Those of the ${shortName(own)} model are shifted and rescaled by the errors of such draws on known data: edges of training ${names.users.many} to the test ${names.items.many}, and a quarter of the fold-in edges of held-out ${names.users.many}${drawn.length > 0 ? asDrawn : ''}. `,
+      `Those of the ${shortName(own)} model are corrected. ${correctionWords(names)}${drawn.length > 0 ? asDrawn : ''}. `,
     replicaNote(fits),
   ];
 }

@@ -161,10 +161,14 @@ export function intervalWords(
       ? `${UNCORRECTED} The option ${write('calibrate')} measures this on replicas of the model and corrects the intervals.`
       : UNCORRECTED;
   }
-  const [users, items] = [names.users.many, names.items.many];
-  const known = `edges of training ${users} to the test ${items}, and a quarter of the fold-in edges of held-out ${users}`;
   const off = write ? ` The option ${write('correct', 'false')} shows them as drawn.` : '';
-  return `Means and intervals are corrected by the errors of such draws on known data: ${known}.${off}`;
+  return `Means and intervals are corrected. ${correctionWords(names)}.${off}`;
+}
+
+/** How means and intervals are corrected, without a full stop. */
+export function correctionWords({ users, items }: SideNames): string {
+  const known = `those of training ${users.many} to the test ${items.many}, and a quarter of the fold-in edges of held-out ${users.many}`;
+  return `To measure their error, graphex also drew edges that are already known: ${known}. It then shifted and rescaled them by this error`;
 }
 
 /** What the figures leave out. */
