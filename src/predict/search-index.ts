@@ -1,5 +1,5 @@
-// The search for items by id and title. Items that contain the words come first, the last word may be unfinished; then those
-// that contain the letters inside a word; then close spellings. The index is by word and by item. A query looks at the items of
+// The search for items by id and title: items that contain the words, the last of which may be unfinished; if there are none, those
+// that contain the letters inside a word; if there are none either, close spellings. The index is by word and by item. A query looks at the items of
 // its rarest word or, if that has many, at the popular items first.
 
 import type { VertexIds } from '../graph/ids.js';
@@ -168,9 +168,8 @@ export function createItemSearch(
     ];
     const tiers = only === 'words' ? [exact] : parts;
     for (const [t, tier] of tiers.entries()) {
-      if (found.size >= n) break;
-      // Letters inside words are looked for if no item has the words.
-      if (tier === containing && found.size > 0) continue;
+      // Letters inside words are looked for if no item has the words, and close spellings if nothing else was found.
+      if (t > 0 && found.size > 0) break;
       // A title that is the text itself comes before longer ones.
       if (t === 0) for (const item of named(asked, foldText(text).trim())) found.add(item);
       for (const item of having(asked.map(tier), n + found.size)) found.add(item);

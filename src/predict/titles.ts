@@ -90,7 +90,7 @@ export function titleBook(ids: VertexIds, titles: readonly string[], degree?: Ar
       const [item] = search()(String(text), 1);
       return item === undefined ? undefined : titles[item] || ids.at(item);
     },
-    /** At most `n` items: those that contain the words first, then close spellings (search-index.ts). */
+    /** At most `n` items: those that contain the words, else close spellings (search-index.ts). */
     search: (text: string | number, n: number, only?: 'contained'): number[] =>
       search()(String(text), n, only),
   };

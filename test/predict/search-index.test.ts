@@ -17,8 +17,9 @@ const ids = VertexIds.texts(['i0', 'i1', 'i2', 'i3', 'i4', 'i5', 'i6']);
 const degree = [9, 8, 1, 5, 3, 2, 7];
 const search = createItemSearch(ids, titles, degree);
 
-it('finds contained words first, then parts of words, then close spellings', () => {
-  expect(search('harry potter', 10)).toEqual([2, 1, 6]);
+it('finds contained words, else parts of words, else close spellings', () => {
+  expect(search('harry potter', 10)).toEqual([2, 1]);
+  expect(search('hary potter', 10)).toEqual([1, 6, 2]);
   expect(search('potter har', 10)).toEqual([1, 2]);
   expect(search('matrix', 10)).toEqual([4]);
   expect(search('matri', 10)).toEqual([4]);

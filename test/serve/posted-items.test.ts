@@ -85,11 +85,14 @@ it('finds a new item that has a title only, after those of the model, and shows 
   await ask('/v1/items', [{ item: 'bare', title: 'Film of a bare bear' }, { item: 'bare-2' }], 'POST');
   expect(await found('bear')).toEqual([{ item: 'bare', title: 'Film of a bare bear' }]);
   expect(await found('baer')).toEqual([{ item: 'bare', title: 'Film of a bare bear' }]);
+  // A close spelling of another item is not listed if one has the word.
+  await ask('/v1/items/near', { title: 'Bean' });
+  expect(await found('bear')).toEqual([{ item: 'bare', title: 'Film of a bare bear' }]);
   const [first, ...others] = await found('film');
   expect(first.item).toMatch(/^[ab]\d+$/);
   expect(others).not.toContainEqual(expect.objectContaining({ item: 'bare' }));
   await ask('/v1/items/bare', { title: 'Renamed' });
-  expect(await found('bear')).toEqual([]);
+  expect(await found('bear')).toEqual([{ item: 'near', title: 'Bean' }]);
   expect(await found('renamed')).toEqual([{ item: 'bare', title: 'Renamed' }]);
   await ask('/v1/items/bare', { hidden: true });
   expect(await found('renamed')).toEqual([]);

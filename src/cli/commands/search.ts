@@ -16,7 +16,7 @@ import { readTitles, titled } from '../titles.js';
 export const register = declareCommand(
   'search',
   {
-    description: 'Finds items by words of their id or title, then by close spellings.',
+    description: 'Finds items by words of their id or title, else by close spellings.',
     takes: {
       '<model>': 'a model file made by `graphex fit`',
       '<text>': 'words of an id or title; the last one may be unfinished',

@@ -96,7 +96,8 @@ export function createLiveView(
       const books = [book, more];
       const found = (only?: 'contained') =>
         books.flatMap((one) => one.search(text, n, only).map((item) => one.id(item)));
-      return [...new Set([...found('contained'), ...found()])].slice(0, n);
+      const contained = found('contained');
+      return [...new Set(contained.length > 0 ? contained : found())].slice(0, n);
     },
     /** The title of an item that the model does not know. */
     titleOf: (item: string) => posted.get(item)?.title,
