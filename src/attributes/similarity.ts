@@ -33,7 +33,8 @@ export function attributeVectors(
   for (let r = 0; r < total; r++) {
     norms.fill(0);
     for (let e = offsets[r]; e < offsets[r + 1]; e++) {
-      const value = (1 + Math.log(Math.max(1, weights[e]))) * idf[targets[e]];
+      // Most weights are 1, and a logarithm takes longer than all else here.
+      const value = (weights[e] > 1 ? 1 + Math.log(weights[e]) : 1) * idf[targets[e]];
       values[e] = value;
       norms[columnAt[targets[e]]] += value * value;
     }

@@ -3,7 +3,6 @@
 // Added items get this part of the places of a list. Items with few edges get a tenth more places than their edges give them.
 
 import { type ContentScores, FEW_EDGES } from '../../attributes/content-scores.js';
-import { SparseSums } from '../../attributes/similarity.js';
 import type { Model } from '../../fit/model.js';
 import { lowerBound } from '../../math/csr.js';
 import { largest, nthLargest } from '../../math/nth-largest.js';
@@ -126,7 +125,7 @@ async function addedRatio(degree: Uint32Array, added: number, { neighbours, weig
 /** Counts the places of items with few edges, and finds the factor with which they get a tenth more. */
 function fewPlaces(degree: Uint32Array, { offsets, targets, weights }: SparseWeights) {
   const known = degree.length;
-  const sums = new SparseSums(known);
+  const sums = new Float32Array(known);
   let [places, all] = [0, 0];
   /** For each item that is not in a user's list, the factor with which it would be. */
   const needed: number[] = [];
@@ -139,16 +138,15 @@ function fewPlaces(degree: Uint32Array, { offsets, targets, weights }: SparseWei
       for (const item of listed) if (degree[item] < FEW_EDGES) places++;
       for (const from of own) {
         const last = lowerBound(targets, known, offsets[from], offsets[from + 1]);
-        sums.addList({ targets, weights }, offsets[from], last, 1);
+        for (let e = offsets[from]; e < last; e++) sums[targets[e]] += weights[e];
       }
-      for (const item of own) sums.drop(item);
-      for (const item of listed) sums.drop(item);
-      const { rows: favoured, values } = sums.largest(FEW.items);
-      sums.clear();
+      for (const item of own) sums[item] = 0;
+      for (const item of listed) sums[item] = 0;
       const least = scores[listed[PLACES - 1]];
-      for (const [i, item] of favoured.entries()) {
-        if (values[i] > 0) needed.push(Math.max(0, least - scores[item]) / values[i]);
+      for (const item of largest(known, FEW.items, (one) => Math.abs(sums[one]))) {
+        if (sums[item] > 0) needed.push(Math.max(0, least - scores[item]) / sums[item]);
       }
+      sums.fill(0);
     },
     factor(): number {
       needed.sort((a, b) => a - b);

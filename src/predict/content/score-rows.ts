@@ -2,6 +2,7 @@
 
 import { paddedSums, sumsBytes } from '../../attributes/kernel-sums.js';
 import { listTotals, SparseSums } from '../../attributes/similarity.js';
+import { lengths } from '../../math/csr.js';
 import { allocate, createCounter, inSharedMemory } from '../../math/memory.js';
 import { taskModule, threadCount } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
@@ -52,8 +53,7 @@ export async function scoreRows(
   const blocks = contentBlocks(rows);
   const lanes = count < ONE_THREAD ? 1 : threadCount(threads, blocks);
   const heap = new Heap();
-  let most = rows.near;
-  for (let i = 0; i < count; i++) most = Math.max(most, rows.places[i + 1] - rows.places[i]);
+  const most = Math.max(rows.near, ...new Set(lengths({ offsets: rows.places })));
   const scratch = Array.from({ length: lanes }, () => heap.allocate(sumsBytes(rows.known, most)));
   const at = {
     vectors: storeSparse(heap, rows.vectors),
