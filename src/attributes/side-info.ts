@@ -177,10 +177,16 @@ function isHeader(rows: readonly (readonly string[])[], id: number, ids: VertexI
 function vertexRows(source: string, keys: readonly string[], ids: VertexIds) {
   const strange = new Set<string>();
   const known = new Set<number>();
-  for (const [k, key] of keys.entries()) {
+  const rowOf = new Int32Array(keys.length);
+  for (let k = 0; k < keys.length; k++) {
+    const key = keys[k];
     // In long form a vertex's rows follow one another.
-    if (key === keys[k - 1]) continue;
+    if (k > 0 && key === keys[k - 1]) {
+      rowOf[k] = rowOf[k - 1];
+      continue;
+    }
     const vertex = ids.find(key);
+    rowOf[k] = vertex;
     if (vertex >= 0) known.add(vertex);
     else if (key !== '') strange.add(key);
     if (strange.size > MOST_ADDED) {
@@ -194,18 +200,15 @@ function vertexRows(source: string, keys: readonly string[], ids: VertexIds) {
   const added = whole
     ? VertexIds.integers(Float64Array.from(texts, Number).sort())
     : VertexIds.texts(texts.sort());
-  const rowOf: number[] = [];
-  for (const [k, key] of keys.entries()) {
-    if (k > 0 && key === keys[k - 1]) rowOf.push(rowOf[k - 1]);
-    else {
-      const vertex = ids.find(key);
-      rowOf.push(vertex >= 0 ? vertex : key === '' ? -1 : ids.length + added.find(key));
-    }
+  const first = ids.length;
+  for (let k = 0; k < keys.length; k++) {
+    if (rowOf[k] >= 0 || keys[k] === '') continue;
+    rowOf[k] = k > 0 && keys[k] === keys[k - 1] ? rowOf[k - 1] : first + added.find(keys[k]);
   }
   return { added, rowOf, matched: known.size };
 }
 
-function missingOf(ids: VertexIds, count: number, rowOf: readonly number[]) {
+function missingOf(ids: VertexIds, count: number, rowOf: Int32Array) {
   const has = new Uint8Array(count);
   for (const row of rowOf) if (row >= 0 && row < count) has[row] = 1;
   const missing: string[] = [];
@@ -251,7 +254,7 @@ function longForm(
 /** A cell with its row, and how often it counts. */
 function* cellsOf(
   body: readonly (readonly string[])[],
-  rowOf: readonly number[],
+  rowOf: Int32Array,
   column: Pick<RecognisedColumn, 'place' | 'separator'> & { readonly count?: number | undefined },
 ) {
   for (let r = 0; r < body.length; r++) {
@@ -267,7 +270,7 @@ function* cellsOf(
 
 function numbersIn(
   body: readonly (readonly string[])[],
-  rowOf: readonly number[],
+  rowOf: Int32Array,
   place: number,
   total: number,
 ): Float64Array {
@@ -310,7 +313,7 @@ const LONGEST_TITLE = 1000;
 
 function titlesIn(
   body: readonly (readonly string[])[],
-  rowOf: readonly number[],
+  rowOf: Int32Array,
   place: number,
   total: number,
 ): string[] {

@@ -202,6 +202,20 @@ describe('a hostile table', () => {
     expect(() => sideTable(bytes, 'items.bin')).toThrow(/items.bin: .*(not a table|UTF-16)/);
   });
 
+  it('has the texts of the file, also if more short ones come again than are kept', () => {
+    const words = ['', 'a', 'b', 'aa', 'x'.repeat(24), 'x'.repeat(25), 'Lumière', 'say ""so""'];
+    const lines = Array.from({ length: 50_000 }, (_, r) => [
+      `i${r % 25_000}`,
+      words[(r * 7) % 8],
+      String(r % 9),
+    ]);
+    const text = lines.map(([id, word, n]) => `${id},${/"/.test(word) ? `"${word}"` : word},${n}`).join('\n');
+    const rows = sideTable(new TextEncoder().encode(text), 'items.csv');
+    expect(rows.map(({ fields }) => fields)).toEqual(
+      lines.map(([id, word, n]) => [id, word.replaceAll('""', '"'), n]),
+    );
+  });
+
   it('with an id twice and cells of any length is read', () => {
     const { report } = read(
       many,

@@ -188,6 +188,7 @@ export function* rowsOf(
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let line = 1;
   let any = false;
+  const texts = new RepeatedTexts(bytes);
   let block = { start: 0, end: 0, text: '' };
   for (let pos = 0; pos < bytes.length; ) {
     let end = scanner.scan(bytes, pos, whole);
@@ -201,7 +202,7 @@ export function* rowsOf(
     for (let f = 0; f < fields.length; f++) {
       const [start, stop] = [scanner.start(f), scanner.stop(f)];
       if (scanner.escaped(f)) fields[f] = decoder.decode(unescaped(bytes, start, stop));
-      else if (text !== '') fields[f] = text.slice(start - block.start, stop - block.start);
+      else if (text !== '') fields[f] = texts.between(start, stop, block);
       else fields[f] = decoder.decode(bytes.subarray(start, stop));
     }
     if (fields.length > 1 || fields[0] !== '') {
@@ -210,6 +211,42 @@ export function* rowsOf(
     }
     line += scanner.lines;
     pos = end;
+  }
+}
+
+/** The longest text that is kept for when it comes again, and how many are kept. */
+const SHORT = 24;
+const KEPT = 1 << 14;
+
+/** Most short texts of a table come again, and then are the same string: strings take memory, and time to move and compare. */
+class RepeatedTexts {
+  readonly #bytes: Uint8Array;
+  readonly #texts = new Array<string>(KEPT).fill('');
+  /** Where each text began. */
+  readonly #starts = new Int32Array(KEPT);
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  /** The text of the bytes `start` … `stop − 1`, which lie in a block. */
+  between(start: number, stop: number, block: { readonly start: number; readonly text: string }): string {
+    const length = stop - start;
+    if (length > SHORT) return block.text.slice(start - block.start, stop - block.start);
+    const bytes = this.#bytes;
+    let hash = length;
+    for (let at = start; at < stop; at++) hash = Math.imul(hash, 31) + bytes[at];
+    const slot = (hash ^ (hash >>> 14)) & (KEPT - 1);
+    const before = this.#starts[slot];
+    let same = 0;
+    if (this.#texts[slot].length === length) {
+      while (same < length && bytes[before + same] === bytes[start + same]) same++;
+      if (same === length) return this.#texts[slot];
+    }
+    const text = block.text.slice(start - block.start, stop - block.start);
+    this.#texts[slot] = text;
+    this.#starts[slot] = start;
+    return text;
   }
 }
 
