@@ -242,23 +242,34 @@ export async function openEventStore(given: string, seed?: Seed, say: FirstOpeni
       return users.map((user) => histories.get(user) as Map<string, HistoryEntry>);
     },
     async items(): Promise<StoredItem[]> {
-      const rows = await read(
-        'SELECT item, title, coalesce(hidden, false), attributes FROM items WHERE item IS NOT NULL',
-      );
-      return rows.map(([item, title, hidden, attributes]) => {
-        // Other tools may have written it.
-        if (attributes !== null && !isJsonObject(String(attributes))) {
-          throw new StoreError(
-            `${path}: the attributes of ${shown(String(item))} in the table items are ${shown(String(attributes))}; write a JSON object such as {"year": 1990}, or NULL`,
-          );
+      const items: StoredItem[] = [];
+      let wrong: StoredItem | undefined;
+      await query('exporter', async (connection) => {
+        const result = await connection.run(
+          'SELECT item, title, coalesce(hidden, false), attributes FROM items WHERE item IS NOT NULL',
+        );
+        // Between chunks other requests have their turns; converting all rows in one step took seconds.
+        for (;;) {
+          const chunk = await result.fetchChunk();
+          if (!chunk || chunk.rowCount === 0) return;
+          const [ids, titles, hidden, attributes] = [0, 1, 2, 3].map((c) => chunk.getColumnValues(c));
+          for (let r = 0; r < chunk.rowCount; r++) {
+            const one = {
+              item: String(ids[r]),
+              ...(titles[r] !== null && { title: String(titles[r]) }),
+              hidden: hidden[r] === true,
+              ...(attributes[r] !== null && { attributes: String(attributes[r]) }),
+            };
+            items.push(one);
+            // Other tools may have written it.
+            if (one.attributes !== undefined && !isJsonObject(one.attributes)) wrong ??= one;
+          }
         }
-        return {
-          item: String(item),
-          ...(title !== null && { title: String(title) }),
-          hidden: hidden === true,
-          ...(attributes !== null && { attributes: String(attributes) }),
-        };
       });
+      if (!wrong) return items;
+      throw new StoreError(
+        `${path}: the attributes of ${shown(wrong.item)} in the table items are ${shown(wrong.attributes ?? '')}; write a JSON object such as {"year": 1990}, or NULL`,
+      );
     },
     /** A user counts once for an item, by the event that counts most now: otherwise one event could lead the list for months. */
     async popular({ n, now, window, halfLife }: PopularOptions): Promise<PopularEntry[]> {

@@ -124,6 +124,25 @@ describe('a store of events', () => {
     await again.close();
   });
 
+  it('are read in turns with other work', async () => {
+    const store = await openEventStore(scratch.path('many-items.duckdb'));
+    const attributes = JSON.stringify({ about: 'words '.repeat(10) });
+    await store.putItems(Array.from({ length: 60_000 }, (_, i) => ({ item: `i${i}`, attributes })));
+    const began = performance.now();
+    let [last, longest] = [began, 0];
+    const look = () => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    };
+    const timer = setInterval(look, 1);
+    expect(await store.items()).toHaveLength(60_000);
+    look();
+    clearInterval(timer);
+    // All rows in one step took nearly the whole time.
+    expect(longest).toBeLessThan((performance.now() - began) / 2);
+    await store.close();
+  });
+
   it('halves the weight of an event for every half-life of its age, also if the clock went back', async () => {
     const store = await openEventStore(scratch.path('popular.duckdb'));
     await store.add([

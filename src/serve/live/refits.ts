@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { z } from '@hono/zod-openapi';
+import type { StoredItem } from '../../events/stored.js';
 import { remove, writePieces } from '../../files/atomic.js';
 import type { SERVE } from '../../options/commands/serve.js';
 import type { SettingsOf } from '../../options/declare.js';
@@ -67,12 +68,16 @@ async function removeExports(live: LiveStore): Promise<void> {
 async function writeItems({ store }: LiveStore, file: string): Promise<boolean> {
   const items = (await store.items()).filter(({ attributes }) => attributes !== undefined);
   if (items.length === 0) return false;
-  const lines = items.map(({ item, title, attributes = '{}' }) => {
-    const parsed: unknown = JSON.parse(attributes);
-    return `${JSON.stringify({ ...(parsed as object), id: item, title })}\n`;
-  });
-  await writePieces(file, lines);
+  await writePieces(file, linesOf(items));
   return true;
+}
+
+/** One by one while they are written, so that answers have their turns. */
+function* linesOf(items: readonly StoredItem[]): Generator<string> {
+  for (const { item, title, attributes = '{}' } of items) {
+    const parsed: unknown = JSON.parse(attributes);
+    yield `${JSON.stringify({ ...(parsed as object), id: item, title })}\n`;
+  }
 }
 
 /** Whether the options ask for refits; refuses those that have nothing to read. */
