@@ -6,7 +6,7 @@ import { VertexIds } from '../graph/ids.js';
 import type { TextRow } from '../ingest/formats/scan.js';
 import { MOST_COLUMNS, NAMES_LINE } from '../ingest/side-table.js';
 import { decodeEntities, distinctHits, normalId, TITLE_NAMES } from '../ingest/title-table.js';
-import { numberOf } from '../text/numbers.js';
+import { grouped, numberOf } from '../text/numbers.js';
 import { many, type Noun } from '../text/phrases.js';
 import { shown } from '../text/untrusted.js';
 import { type ColumnValues, columnValues, type DroppedAttributes, numberValues } from './attribute-values.js';
@@ -369,5 +369,5 @@ export function unmatchedWords(
   names: Noun,
 ): string | undefined {
   if (missing.count === 0) return undefined;
-  return `${source} has ${many(matched, names)} of the data and lacks ${missing.count}, for instance ${namesOf(missing.examples)}`;
+  return `${source} has ${many(matched, names)} of the data and lacks ${grouped(missing.count)}, for instance ${namesOf(missing.examples)}`;
 }

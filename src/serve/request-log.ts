@@ -25,7 +25,7 @@ export interface EventRecord {
     | 'listening'
     | 'ready'
     | 'swapped'
-    | 'titles'
+    | 'warning'
     | 'load-failed'
     | 'draining'
     | 'stopped'

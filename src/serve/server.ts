@@ -73,7 +73,7 @@ export async function startServer(
   const live = await openLive(settings, path, event);
   const load = async (file: string) => {
     const generation = await loadGeneration(file, { titles, itemInfo, threads, queue, state: live?.state });
-    if (generation.caution !== undefined) event('titles', generation.caution);
+    if (generation.caution !== undefined) event('warning', generation.caution);
     await live?.attach(generation);
     return generation;
   };

@@ -7,7 +7,7 @@ import { basename } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
 import { catalogueOf, storedTitles } from '../attributes/info.js';
 import { type FilterColumn, filterColumns } from '../attributes/item-filter.js';
-import { readSideInfo } from '../attributes/side-info.js';
+import { readSideInfo, unmatchedWords } from '../attributes/side-info.js';
 import { InputError } from '../errors.js';
 import { isFile } from '../files/plain-file.js';
 import type { Model } from '../fit/model.js';
@@ -68,18 +68,19 @@ interface FoundTitles {
 /** The titles of a table, of the model, or else of the table about the items that the next refit reads. */
 async function titlesFor(model: Model, { titles, itemInfo }: LoadTask): Promise<FoundTitles> {
   const { ids } = catalogueOf(model);
+  const { items } = model.names ?? USERS_AND_ITEMS;
   if (titles !== undefined) {
     const found = await stat(titles).catch(() => undefined);
     if (found && !found.isFile()) {
       throw new InputError(`${titles}: titles are read again with every model; give a plain file`);
     }
     const table = titlesOf(await readSideTable(titles), ids, titles);
-    const { items } = model.names ?? USERS_AND_ITEMS;
     return { titles: titleList(table, ids), caution: severalTitlesWords(table, titles, items) };
   }
   if (model.info?.items || itemInfo === undefined) return { titles: storedTitles(model) };
-  const { info } = readSideInfo(model.items, { name: itemInfo, rows: await readSideTable(itemInfo) });
-  return { titles: info.titles.slice(0, model.items.count) };
+  const { info, report } = readSideInfo(model.items, { name: itemInfo, rows: await readSideTable(itemInfo) });
+  const caution = unmatchedWords(itemInfo, report, items);
+  return { titles: info.titles.slice(0, model.items.count), caution };
 }
 
 /** Values of an attribute that the description of a model names. */

@@ -438,7 +438,7 @@ describe('a running server', () => {
     expect(workers()).toBe(before);
   });
 
-  it('warns of several titles of one item, as the command line does', async () => {
+  it('warns of tables about the items as the command line does: several titles of one item, items without a row', async () => {
     const { items } = await loadModel(path);
     const titles = join(folder, 'several.csv');
     const id = items.ids.at(0);
@@ -449,10 +449,22 @@ describe('a running server', () => {
       onLog: (record) => logs.push(record),
     });
     await other.close();
-    const detail = expect.stringMatching(
-      /several\.csv: 1 of 2 items has several different titles in column title, and the first is used/,
+    const warning = (detail: RegExp) => ({
+      ...{ time: expect.any(String), event: 'warning', detail: expect.stringMatching(detail) },
+    });
+    const several =
+      /several\.csv: 1 of 2 items has several different titles in column title, and the first is used/;
+    expect(logs).toEqual(expect.arrayContaining([warning(several)]));
+    // A table about the items is used for their titles, too.
+    const third = await serve(path, {
+      ...{ port: 0, threads: 1, itemInfo: titles },
+      onLog: (record) => logs.push(record),
+    });
+    await third.close();
+    const lacks = new RegExp(
+      `several\\.csv has 2 items of the data and lacks ${items.count - 2}, for instance`,
     );
-    expect(logs).toContainEqual({ time: expect.any(String), event: 'titles', detail });
+    expect(logs).toEqual(expect.arrayContaining([warning(lacks)]));
   });
 
   it('ends the workers that have started if another one cannot', async () => {
