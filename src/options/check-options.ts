@@ -2,7 +2,7 @@
 
 import { InputError } from '../errors.js';
 import { editDistance } from '../text/edit-distance.js';
-import { numberOf } from '../text/numbers.js';
+import { grouped, numberOf } from '../text/numbers.js';
 import type { AnyOption, Declaration, NumberOption, OptionsOf, Range, SettingsOf } from './declare.js';
 import { type OptionError, option, optionError, show } from './error.js';
 
@@ -178,12 +178,15 @@ export function describeRange({ min, max, above, below }: Range, value?: unknown
   const largest = max ?? Number.MAX_SAFE_INTEGER;
   const isTooLarge = Number.isInteger(value) && (value as number) > largest;
   const parts: string[] = [];
-  if (min !== undefined) parts.push(`at least ${short(min)}`);
-  if (above !== undefined) parts.push(`above ${short(above)}`);
-  if (isTooLarge || largest < Number.MAX_SAFE_INTEGER - 1000) parts.push(`at most ${short(largest)}`);
-  if (below !== undefined) parts.push(`below ${short(below)}`);
+  if (min !== undefined) parts.push(`at least ${bound(min)}`);
+  if (above !== undefined) parts.push(`above ${bound(above)}`);
+  if (isTooLarge || largest < Number.MAX_SAFE_INTEGER - 1000) parts.push(`at most ${bound(largest)}`);
+  if (below !== undefined) parts.push(`below ${bound(below)}`);
   return parts.length > 0 ? `, ${parts.join(' and ')}` : '';
 }
+
+const bound = (value: number): string =>
+  Number.isInteger(value) && value >= 1000 ? grouped(value) : short(value);
 
 /** As a person writes it: 1e-5, not 0.00001. */
 export function short(value: number): string {

@@ -73,7 +73,7 @@ describe('options', () => {
   it('a number that is too large: the largest is named', async () => {
     const seed = ['check', at('four.csv'), '--seed'];
     expect((await graphex(...seed, '99999999999999999999')).stderr).toContain(
-      'expected a whole number, at least 0 and at most 9007199254739991',
+      'expected a whole number, at least 0 and at most 9,007,199,254,739,991',
     );
     expect((await graphex(...seed, '-1')).stderr).toMatch(/expected a whole number, at least 0\n/);
   });

@@ -146,7 +146,7 @@ describe('forecastGrowth', () => {
   it.each([
     [{ usersTimes: 0.5 }, /usersTimes 0.5: expected a number, at least 1/],
     [{ itemsTimes: Number.NaN }, /itemsTimes NaN: expected a number/],
-    [{ until: 1e9 }, /until 1000000000: expected a number, at least 1 and at most 1000/],
+    [{ until: 1e9 }, /until 1000000000: expected a number, at least 1 and at most 1,000/],
     [{ trials: 2 }, /trials 2: expected a whole number, at least 5/],
     [{ times: new Float64Array(3) }, /times: 3 for \d+ edges/],
   ] as const)('refuses %o', async (options, message) => {

@@ -3,7 +3,6 @@ import { useEffect } from 'preact/hooks';
 import { parseValue } from '../../options/check-options.js';
 import type { NumberOption as Declared } from '../../options/declare.js';
 import { columnName } from '../../report/words/info.js';
-import { grouped } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import { LABELS } from '../control-labels.js';
 import { SETTINGS } from '../settings.js';
@@ -55,8 +54,7 @@ export function NumberOption({
             change({ [name]: parsed.value });
             return;
           }
-          const why =
-            'expected' in parsed ? `expected ${inDigits(parsed.expected)}` : field.validationMessage;
+          const why = 'expected' in parsed ? `expected ${parsed.expected}` : field.validationMessage;
           refused.value = { typed: field.value, why };
         }}
       />
@@ -69,9 +67,6 @@ export function NumberOption({
     </label>
   );
 }
-
-/** Bounds such as 1e9 as people write them. */
-const inDigits = (text: string) => text.replace(/\b\de\d\b/g, (bound) => grouped(Number(bound)));
 
 /** Which of these columns has the users, the items, the counts or the times. Counts and times can be left out. */
 export function ColumnOption({
