@@ -184,11 +184,13 @@ describe.skipIf(!canVisit)('a hostile table', () => {
 describe.skipIf(!canVisit)('everyone', () => {
   const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-  test('can use every step: no violation by axe, light and dark', async () => {
+  test('can use every step: no violation by axe, light and dark, and no remark without words', async () => {
     const { page } = await visit();
     const wrong: string[] = [];
     const look = async (step: string) => {
       await idle(page);
+      const empty = await page.locator('main small:empty').count();
+      if (empty > 0) wrong.push(`${step}: a remark without words`);
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
         const violations = await page.evaluate(

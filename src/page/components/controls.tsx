@@ -81,7 +81,7 @@ export function Select<V extends string>({
           </option>
         ))}
       </select>
-      {about !== undefined && <small>{about}</small>}
+      {about && <small>{about}</small>}
     </label>
   );
 }
