@@ -302,9 +302,9 @@ export function removeFoldIn(): void {
 export async function runAudit(): Promise<void> {
   const files = auditFiles.value;
   if (!files.train || !files.test) return;
-  audited.value = undefined;
   const found = await perform('Is the split fair?', 'audit', { files, seed: settings.value.seed });
-  if (found) audited.value = found;
+  // After an error an earlier audit would be misleading. After Cancel it stays.
+  if (found || problem.value) audited.value = found;
 }
 
 function beginWith(found: ModelSummary): void {

@@ -8,7 +8,12 @@ import { answerRead, answerThin } from '../../src/page/session/session-data.js';
 import { answerFind } from '../../src/page/session/session-explore.js';
 import { answerExport } from '../../src/page/session/session-export.js';
 import { answerAudit } from '../../src/page/session/session-growth.js';
-import { answerItemTable, answerRemoveItemTable } from '../../src/page/session/session-item-table.js';
+import {
+  answerItemTable,
+  answerRemoveItemTable,
+  currentTitles,
+  titleOrigin,
+} from '../../src/page/session/session-item-table.js';
 import { answerFit, answerOpenModel, currentModel } from '../../src/page/session/session-model.js';
 import { auditWords } from '../../src/report/words/audit.js';
 import { split } from '../../src/sample/split.js';
@@ -82,6 +87,33 @@ test('a table about the items is taken away again, and with it what the models l
   expect(await answerRemoveItemTable(undefined, task)).toEqual({ stored: undefined });
   expect(await offered()).toBe(0);
   expect(currentModel('recommend').model.info).toBeUndefined();
+});
+
+test('a table about the items that is cancelled leaves the one before, in all models', async () => {
+  const table = (name: string, title: string) => ({
+    source: { name, blob: new Blob([`item,title,genre\ni1,${title},a\ni2,Tale,b\n`]) },
+    seed: 1,
+  });
+  await fitRanker();
+  await answerItemTable(table('old.csv', 'Old'), task);
+  const [before, titles, origin] = [currentModel('recommend'), currentTitles(), titleOrigin()];
+  // The rows are read; then, while the models learn from them, comes the end.
+  const controller = new AbortController();
+  let asked = 0;
+  const stopped = {
+    get signal() {
+      if (asked++ > 0) controller.abort();
+      return controller.signal;
+    },
+  };
+  await expect(answerItemTable(table('new.csv', 'New'), stopped)).rejects.toThrow();
+  expect([currentModel('recommend'), currentTitles(), titleOrigin()]).toEqual([before, titles, origin]);
+  // A model that is fitted now learns from the table that is shown.
+  await fitRanker();
+  expect((await answerFind({ text: 'Old', n: 9 })).items.length).toBe(1);
+  const removed = answerRemoveItemTable(undefined, { signal: AbortSignal.abort() });
+  await expect(removed).rejects.toThrow();
+  expect(currentTitles()).toBe(titles);
 });
 
 test('a model that was opened has the titles of its file again, without a table', async () => {

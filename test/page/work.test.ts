@@ -1,10 +1,12 @@
 // What is under way on the page: what waits for it, what ends it, and what stays if it is cancelled.
 
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { openBlob, runForecast } from '../../src/page/actions.js';
+import { openBlob, runAudit, runForecast } from '../../src/page/actions.js';
 import { runEvaluation, runFit } from '../../src/page/fit-actions.js';
 import type { ModelSummary, Opened, Purpose } from '../../src/page/protocol.js';
 import {
+  audited,
+  auditFiles,
   change,
   comparing,
   comparison,
@@ -142,6 +144,19 @@ test('a comparison that fails ends, and is not made twice', async () => {
   expect(timesAsked('compare')).toBe(asked);
   await refuse('compare', 'no test part');
   expect(comparing.value).toBe(false);
+});
+
+test('an audit that is cancelled leaves the one before; one that fails does not', async () => {
+  const file = { name: 'a.csv', blob: new Blob() };
+  auditFiles.value = { train: file, test: file };
+  void runAudit();
+  await answer('audit', { seed: 4 });
+  void runAudit();
+  await cancelled(work.value!.cancel);
+  expect(audited.value?.seed).toBe(4);
+  void runAudit();
+  await refuse('audit', 'no column');
+  expect(audited.value).toBeUndefined();
 });
 
 test('a forecast that is cancelled leaves the one before; one that fails does not', async () => {

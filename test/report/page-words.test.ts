@@ -244,6 +244,32 @@ describe('the same as', () => {
     expect(twice).toContain('await forecastGrowth(graph, { usersTimes: 2, draws: 0, seed: 7 });');
   });
 
+  it('has the audit, whose tables may have columns of their own', () => {
+    const columns = { users: 'reader', items: 'book' };
+    const table = (file: string, time?: string) => ({ file, ...columns, time });
+    const tables = { train: table('my train.csv'), test: table('test.csv') };
+    const audited = { ...done, audit: { tables, seed: 3 } };
+    expect(sameCommands(audited).split('\n').at(-1)).toBe(
+      "npx graphex audit --train 'my train.csv' --test test.csv --users reader --items book --seed 3",
+    );
+    const script = sameScript(audited).split('\n');
+    expect(script[0]).toContain("recommend, auditSplit } from 'graphex';");
+    expect(script.slice(-3)).toEqual([
+      'const train = await readGraph("my train.csv", { users: "reader", items: "book" });',
+      'const test = await readGraph("test.csv", { users: "reader", items: "book" });',
+      'const audit = await auditSplit({ train: train.graph, test: test.graph }, { seed: 3 });',
+    ]);
+    const timed = { tables: { train: table('a.csv', 'when'), test: table('b.csv', 'when') }, seed: 3 };
+    expect(sameCommands({ ...done, audit: timed })).toMatch(/ audit .* --time when/);
+    expect(sameScript({ ...done, audit: timed })).toContain(
+      'const audit = await auditSplit({ train: train.graph, test: test.graph }, { seed: 3, times: { train: train.values, test: test.values } });',
+    );
+    const other = { tables: { ...tables, test: { ...tables.test, users: 'customer' } }, seed: 3 };
+    expect(sameCommands({ ...done, audit: other })).toContain(
+      '# no command for the audit: its tables have different columns',
+    );
+  });
+
   it('of a model that was opened is only its list', () => {
     const only: Done = {
       file: 'my.safetensors',

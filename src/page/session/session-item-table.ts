@@ -30,6 +30,19 @@ let table: ItemTable | undefined;
 let origin: StudyOrigin['titles'] = null;
 let titles: ReadonlyMap<string, string> = new Map();
 
+/** Changes the table and tells the models. If that is cancelled or fails, the table before stays. */
+async function changeTable<T>(change: () => T, task: Task): Promise<T> {
+  const before = { table, origin, titles };
+  const changed = change();
+  try {
+    await describeModels(task);
+  } catch (error) {
+    ({ table, origin, titles } = before);
+    throw error;
+  }
+  return changed;
+}
+
 export function titleOrigin(): StudyOrigin['titles'] {
   return origin;
 }
@@ -55,33 +68,33 @@ export async function answerItemTable(
     throw new InputError(`${source.name}: the file is empty; give a table of ids and titles`);
   const rows = await readSideBlob(source, { signal: task.signal });
   const { info, report } = readSideInfo(items, { name: source.name, rows });
-  table = { source: source.name, rows, seed };
-  titles = titlesById(info, items.ids);
   // What can be filtered does not depend on degrees.
   const attributes = offered({ items: { ...items, degree: NO_DEGREES }, info: { items: info } });
-  const found = foundTable(source.name, items.ids, {
-    known: report.matched,
-    added: report.added.count,
-    title: report.title ?? undefined,
-    attributes,
-  });
-  origin =
-    found.title === undefined
-      ? null
-      : {
-          source: source.name,
-          sourceFrom: null,
-          matched: found.matched,
-          columns: `${report.id} → ${found.title}`,
-        };
-  await describeModels(task);
-  return found;
+  return changeTable(() => {
+    table = { source: source.name, rows, seed };
+    titles = titlesById(info, items.ids);
+    const found = foundTable(source.name, items.ids, {
+      known: report.matched,
+      added: report.added.count,
+      title: report.title ?? undefined,
+      attributes,
+    });
+    origin =
+      found.title === undefined
+        ? null
+        : {
+            source: source.name,
+            sourceFrom: null,
+            matched: found.matched,
+            columns: `${report.id} → ${found.title}`,
+          };
+    return found;
+  }, task);
 }
 
 /** Takes away the table, and gives back what an opened model says about its items. */
 export async function answerRemoveItemTable(_: undefined, task: Task): Promise<Api['removeItemTable'][1]> {
-  forgetItemTable();
-  await describeModels(task);
+  await changeTable(forgetItemTable, task);
   const [opened] = sessionModels();
   return { stored: opened?.file === undefined ? undefined : storedItemTable(opened.file, opened.model) };
 }

@@ -150,13 +150,16 @@ function add(found: SessionModel): ModelSummary {
   return summary(found);
 }
 
-/** Tells the models what the table about the items says. */
+/** Tells the models what the table about the items says: all of them, or none if it is cancelled. */
 export async function describeModels(task: Task): Promise<void> {
-  for (const before of sessionModels()) {
-    const model = await describedModel(before.plain, task);
-    models[before.purpose] = { ...before, ...withAnswers(model) };
-    await before.recommender.close();
+  const present = sessionModels();
+  const described: Model[] = [];
+  for (const { plain } of present) described.push(await describedModel(plain, task));
+  throwIfAborted(task.signal);
+  for (const [at, before] of present.entries()) {
+    models[before.purpose] = { ...before, ...withAnswers(described[at]) };
   }
+  for (const { recommender } of present) await recommender.close();
 }
 
 function sameSplit(a: SplitChoice | undefined, b: SplitChoice | undefined): boolean {

@@ -5,8 +5,10 @@ import { Button } from '../components/controls.js';
 import { FORMAT_NAMES, save, saveExport } from '../components/save.js';
 import { Linked } from '../components/term.js';
 import { LABELS } from '../control-labels.js';
-import type { Export, Purpose } from '../protocol.js';
+import type { AuditedColumns, AuditPart, Export, Purpose } from '../protocol.js';
 import {
+  audited,
+  auditFiles,
   check,
   checkSeed,
   comparison,
@@ -193,9 +195,19 @@ function done(): Done {
         : undefined,
     rankerLists: isCompared('recommend') ? compared?.n : undefined,
     forecast: grown && { ...grown.asked, seed: grown.seed },
+    audit: auditDone(),
     itemInfo: itemTableFile.value?.name,
     ...listDone(),
   };
+}
+
+/** The audit, whose tables may be others than the data. */
+function auditDone(): Done['audit'] {
+  const found = audited.value;
+  if (!found) return undefined;
+  const columns = Object.entries(found.columns) as [AuditPart, AuditedColumns][];
+  const tables = columns.map(([part, own]) => [part, { file: auditFiles.value[part]?.name ?? part, ...own }]);
+  return { tables: Object.fromEntries(tables), seed: found.seed };
 }
 
 /** The list on screen. */

@@ -1,13 +1,14 @@
 // The commands and the lines of JavaScript that give the same numbers as the page.
 
 import { command, shellArgument, toArguments } from '../../options/arguments.js';
+import { AUDIT, AUDIT_COMMAND } from '../../options/commands/audit.js';
 import { CHECK } from '../../options/commands/check.js';
 import { EVALUATE } from '../../options/commands/evaluate.js';
 import { FIT_COMMAND, METHOD, METHODS } from '../../options/commands/fit.js';
 import { FORECAST, FORECAST_COMMAND } from '../../options/commands/forecast.js';
 import { RECOMMEND, RECOMMEND_COMMAND } from '../../options/commands/recommend.js';
 import { SPLIT, SPLIT_COMMAND } from '../../options/commands/split.js';
-import { READ, SIDE_INFO } from '../../options/shared.js';
+import { READ, READ_TABLES, SIDE_INFO } from '../../options/shared.js';
 import { present } from '../../text/phrases.js';
 import type { Purpose } from './page.js';
 
@@ -23,6 +24,17 @@ export interface GrowthAsked {
   /** The column of times. */
   readonly time?: string | undefined;
 }
+
+/** A table of an audit, with its columns. */
+interface AuditedTable {
+  readonly file: string;
+  readonly users: string;
+  readonly items: string;
+  readonly time?: string | undefined;
+}
+
+/** The tables of an audit by their part. */
+type AuditedTables = Readonly<Partial<Record<'train' | 'foldIn' | 'test', AuditedTable>>>;
 
 export interface Done {
   /** A file's name or a built-in set; undefined if only a model was opened. */
@@ -56,6 +68,7 @@ export interface Done {
   /** The length of the lists by which the ranker was evaluated. */
   readonly rankerLists?: number | undefined;
   readonly forecast?: (GrowthAsked & Seeded) | undefined;
+  readonly audit?: ({ readonly tables: AuditedTables } & Seeded) | undefined;
   readonly likes?: readonly string[] | undefined;
   /** The held-out user who has the likes. The model does not know the user, so the list is made from them. */
   readonly heldOut?: string | undefined;
@@ -77,7 +90,21 @@ const PACKAGE = "'graphex'";
 
 /** The commands, one per line. */
 export function sameCommands(done: Done): string {
-  return present([...commandsOnData(done), ...listCommands(done)]).join('\n');
+  return present([...commandsOnData(done), ...listCommands(done), ...auditCommands(done)]).join('\n');
+}
+
+/** One command reads the same columns of all tables. */
+function auditCommands({ audit, seed }: Done): string[] {
+  if (!audit) return [];
+  const parts = Object.entries(audit.tables);
+  const [[, { file: _, ...columns }]] = parts;
+  const isSame = parts.every(([, { users, items, time }]) =>
+    [users === columns.users, items === columns.items, time === columns.time].every(Boolean),
+  );
+  if (!isSame) return ['# no command for the audit: its tables have different columns'];
+  const files = Object.fromEntries(parts.map(([part, { file }]) => [part, file]));
+  const declared = { ...AUDIT_COMMAND, ...READ_TABLES, ...AUDIT };
+  return [command(['audit', ...toArguments(declared, { ...files, ...columns, seed: audit.seed ?? seed })])];
 }
 
 /** No command thins data, so a first line says that they are thinned. */
@@ -167,7 +194,9 @@ function isAsked({ user, likes = [] }: Done): boolean {
 /** The same with the library. */
 export function sameScript(done: Done): string {
   const { source, file, read, seed, kept, split, fit, ranker, likes, n, user, time, itemInfo } = done;
-  const { forecast, hidden = [] } = done;
+  const { forecast, audit, hidden = [] } = done;
+  const tables = Object.entries(audit?.tables ?? {});
+  const timedAudit = tables.some(([, table]) => table.time !== undefined);
   const evaluate = split && fit && done.evaluate;
   const lists = split && ranker && done.rankerLists;
   const asked = (fit || ranker || file !== undefined) && isAsked(done);
@@ -178,9 +207,9 @@ export function sameScript(done: Done): string {
   const data = source !== undefined;
   const names = present([
     file !== undefined && 'loadModel',
-    data && !timed && 'readGraph',
-    data && (timed || byTime) && 'readWithValues',
-    data && (timed || byTime) && 'timeColumn',
+    ((data && !timed) || (audit && !timedAudit)) && 'readGraph',
+    ((data && (timed || byTime)) || timedAudit) && 'readWithValues',
+    ((data && (timed || byTime)) || timedAudit) && 'timeColumn',
     kept && 'thin',
     data && 'checkSparsity',
     growth && 'forecastGrowth',
@@ -188,6 +217,7 @@ export function sameScript(done: Done): string {
     (fit || ranker) && 'fit',
     (evaluate || lists) && 'evaluateModel',
     asked && 'recommend',
+    audit && 'auditSplit',
   ]);
   const said = (value: object) => {
     const known = Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined));
@@ -216,6 +246,12 @@ export function sameScript(done: Done): string {
   };
   const filter = file !== undefined && itemInfo === undefined ? done.filter : undefined;
   const list = { n, explain: true, filter };
+  const readTable = ({ file: name, time: column, ...columns }: AuditedTable) =>
+    column === undefined
+      ? `readGraph(${JSON.stringify(name)}, ${said(columns)})`
+      : `readWithValues(${JSON.stringify(name)}, ${said(columns)}, timeColumn(${JSON.stringify(column)}))`;
+  const eachPart = (field: string) => `{ ${tables.map(([part]) => `${part}: ${part}.${field}`).join(', ')} }`;
+  const auditing = audit && seeded({ seed: audit.seed });
   return present([
     `import { ${names.join(', ')} } from ${PACKAGE};`,
     '',
@@ -238,5 +274,8 @@ export function sameScript(done: Done): string {
     lists && `const lists = await evaluateModel(ranker, parts, ${said({ n: lists, draws: 0, seed })});`,
     asked &&
       `const list = await recommend(${file === undefined && done.by === 'recommend' ? 'ranker' : 'model'}, ${said(query)}, ${said(list)});`,
+    ...tables.map(([part, table]) => `const ${part} = await ${readTable(table)};`),
+    auditing &&
+      `const audit = await auditSplit(${eachPart('graph')}, ${timedAudit ? auditing.replace(/ \}$/, `, times: ${eachPart('values')} }`) : auditing});`,
   ]).join('\n');
 }
