@@ -56,6 +56,8 @@ export function columnValues(
   const codes = new Map<string, number>();
   /** Rows that have each value: an upper bound if a row comes twice. */
   const spread: number[] = [];
+  /** Where each value was added last. */
+  const last: number[] = [];
   const [atRow, atCode, atCount]: [number[], number[], number[]] = [[], [], []];
   let beyond = 0;
   const described = new Uint8Array(total);
@@ -70,13 +72,8 @@ export function columnValues(
     const code = codes.size;
     codes.set(key, code);
     spread.push(0);
+    last.push(-1);
     return code;
-  };
-  const add = (row: number, code: number, times: number) => {
-    spread[code]++;
-    atRow.push(row);
-    atCode.push(code);
-    atCount.push(times);
   };
   for (const { row, text, count, separator } of cells) {
     described[row] = 1;
@@ -84,18 +81,20 @@ export function columnValues(
       kind === 'text'
         ? plainWords(text.slice(0, LONGEST_TEXT))
         : valuesOf(text.slice(0, LONGEST_TEXT), separator);
-    // Tables in long form have one value in each of many cells.
-    if (values.length === 1) {
-      const code = codeOf(values[0]);
-      if (code !== undefined) add(row, code, count);
-      continue;
+    const first = atRow.length;
+    const end = Math.min(values.length, MOST_OF_CELL);
+    for (let v = 0; v < end; v++) {
+      const code = codeOf(values[v]);
+      if (code === undefined) continue;
+      if (last[code] >= first) atCount[last[code]] += count;
+      else {
+        spread[code]++;
+        last[code] = atRow.length;
+        atRow.push(row);
+        atCode.push(code);
+        atCount.push(count);
+      }
     }
-    const found = new Map<number, number>();
-    for (const value of values.slice(0, MOST_OF_CELL)) {
-      const code = codeOf(value);
-      if (code !== undefined) found.set(code, (found.get(code) ?? 0) + count);
-    }
-    for (const [code, times] of found) add(row, code, times);
   }
   const rows = described.reduce((sum, is) => sum + is, 0);
   const keep = keptCodes([...codes.keys()], spread, kind, rows);

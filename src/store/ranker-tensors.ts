@@ -13,6 +13,7 @@ import {
   type Vertices,
 } from '../fit/model.js';
 import { SIDES } from '../graph/graph.js';
+import { lengths } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
 import type { OptionsOf } from '../options/declare.js';
 import type { STORAGE } from '../options/library.js';
@@ -233,9 +234,8 @@ export function putSparse(
   { offsets, targets, weights }: SparseWeights,
   precision: Precision,
 ): void {
-  const lengths = Int32Array.from(offsets.subarray(1), (end, row) => end - offsets[row]);
   put('targets', signed(targets));
-  put('lengths', lengths);
+  put('lengths', signed(lengths({ offsets })));
   putMeans(put, 'values', weights, 1, precision);
 }
 

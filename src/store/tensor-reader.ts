@@ -169,16 +169,16 @@ export function putIds(put: Put, ids: VertexIds): void {
 
 export function putTexts(put: Put, name: string, texts: readonly string[]): void {
   const encoder = new TextEncoder();
-  const encoded = texts.map((text) => encoder.encode(text));
-  const ends = new BigInt64Array(encoded.length);
-  const text = new Uint8Array(encoded.reduce((sum, bytes) => sum + bytes.length, 0));
+  const ends = new BigInt64Array(texts.length);
+  // A character takes three bytes at most.
+  const bytes = new Uint8Array(3 * texts.reduce((sum, text) => sum + text.length, 0));
   let end = 0;
-  for (const [v, bytes] of encoded.entries()) {
-    text.set(bytes, end);
-    ends[v] = BigInt((end += bytes.length));
+  for (let v = 0; v < texts.length; v++) {
+    end += encoder.encodeInto(texts[v], bytes.subarray(end)).written;
+    ends[v] = BigInt(end);
   }
   put(`${name}_ends`, ends);
-  put(`${name}_text`, text);
+  put(`${name}_text`, bytes.slice(0, end));
 }
 
 /** What files are part of, and what to do if one does not fit the others. */
