@@ -37,15 +37,15 @@ export interface IgnoredColumn {
   readonly because: 'empty' | 'addresses' | 'ids' | 'unwanted';
 }
 
-/** Recognises one column by its cells. */
+/** Recognises one column by its texts. */
 export function recogniseColumn(
   name: string,
   place: number,
-  rows: readonly (readonly string[])[],
+  texts: readonly string[],
 ): RecognisedColumn | IgnoredColumn {
   const cells: string[] = [];
-  for (let r = 0; r < rows.length && cells.length < LOOK; r++) {
-    const cell = rows[r][place]?.trim();
+  for (let r = 0; r < texts.length && cells.length < LOOK; r++) {
+    const cell = texts[r].trim();
     if (cell) cells.push(cell);
   }
   if (cells.length === 0) return { name, because: 'empty' };
@@ -115,7 +115,7 @@ export function askedColumns(texts: readonly string[] | undefined): AskedColumns
 export function chooseInfoColumns(
   source: string,
   names: readonly string[],
-  rows: readonly (readonly string[])[],
+  columns: readonly (readonly string[])[],
   id: number,
   asked: AskedColumns | undefined,
 ): { readonly used: readonly RecognisedColumn[]; readonly ignored: readonly IgnoredColumn[] } {
@@ -131,7 +131,7 @@ export function chooseInfoColumns(
       ignored.push({ name, because: 'unwanted' });
       continue;
     }
-    const found = recogniseColumn(name, place, rows);
+    const found = recogniseColumn(name, place, columns[place]);
     const kind = asked?.get(name);
     const separator = kind === 'category' && 'kind' in found ? found.separator : undefined;
     if (kind !== undefined) used.push({ name, place, kind, separator });

@@ -101,7 +101,7 @@ function recognised(name: string, texts: readonly PostedText[]): RecognisedColum
   const found = recogniseColumn(
     name,
     0,
-    texts.map(({ text }) => [text]),
+    texts.map(({ text }) => text),
   );
   return 'kind' in found ? found : undefined;
 }

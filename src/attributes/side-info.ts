@@ -4,7 +4,8 @@
 import { InputError } from '../errors.js';
 import { VertexIds } from '../graph/ids.js';
 import type { TextRow } from '../ingest/formats/scan.js';
-import { MOST_COLUMNS, NAMES_LINE } from '../ingest/side-table.js';
+import { MOST_COLUMNS } from '../ingest/side-table.js';
+import { type TextColumns, textColumns, WIDTH_ROWS } from '../ingest/text-columns.js';
 import { decodeEntities, distinctHits, normalId, TITLE_NAMES } from '../ingest/title-table.js';
 import { grouped, numberOf } from '../text/numbers.js';
 import { many, type Noun } from '../text/phrases.js';
@@ -57,7 +58,7 @@ const MOST_ADDED = 5_000_000;
 /** A table of at most this many columns with repeated ids is in long form. */
 const LONG_FORM = { columns: 3, repeats: 1.5 };
 /** Rows by which a header is recognised. */
-const LOOK = 2000;
+const LOOK = WIDTH_ROWS;
 /** Rows by which the column of ids is found, if more than a part of them names vertices, and less than a part of these in another column. */
 const ID_ROWS = 5000;
 const CLEAR = 0.1;
@@ -69,30 +70,42 @@ interface Vertices {
   readonly ids: VertexIds;
 }
 
+/** What was read from a table about one side. */
+interface FoundInfo {
+  readonly info: SideInfo;
+  readonly report: InfoReport;
+}
+
 /** Reads the table about the vertices of one side. */
-export function readSideInfo(
+export function readSideInfo(side: Vertices, { rows, ...source }: SideInfoSource): FoundInfo {
+  return readInfoColumns(side, { ...source, table: textColumns(rows) });
+}
+
+/** The same for a table that was read by columns, which takes half of the time if it is long. */
+export function readInfoColumns(
   { count, ids }: Vertices,
-  { name: source, rows: table, columns: asked }: SideInfoSource,
-): { readonly info: SideInfo; readonly report: InfoReport } {
-  const all = table.map(({ fields }) => fields).filter((row) => row.length > 1);
-  if (all.length === 0) {
+  { name: source, table, columns: asked }: Omit<SideInfoSource, 'rows'> & { readonly table: TextColumns },
+): FoundInfo {
+  const all = table.columns;
+  const width = all.length;
+  if (width === 0) {
     throw new InputError(`${source}: no row has an id and something about it; give a table with columns`);
   }
-  const width = all.slice(0, LOOK).reduce((most, row) => Math.max(most, row.length), 0);
-  const id = idColumn(source, all, width, ids);
-  const named = table[0].line === NAMES_LINE || isHeader(all, id, ids);
-  const names = Array.from({ length: width }, (_, c) => (named && all[0][c]?.trim()) || String(c + 1));
-  const body = named ? all.slice(1) : all;
-  const keys = keysIn(body, id, ids);
+  const id = idColumn(source, all, ids);
+  const named = table.named || isHeader(table, id, ids);
+  const names = all.map((texts, c) => (named && texts[0].trim()) || String(c + 1));
+  const body = named ? all.map((texts) => texts.slice(1)) : all;
+  const { length } = body[id];
+  const keys = keysIn(body[id], ids);
   const { added, rowOf, matched } = vertexRows(source, keys, ids);
   const total = count + added.length;
-  const isLong = width <= LONG_FORM.columns && body.length >= LONG_FORM.repeats * (matched + added.length);
+  const isLong = width <= LONG_FORM.columns && length >= LONG_FORM.repeats * (matched + added.length);
   const long = isLong ? longForm(names, body, id) : undefined;
   const { used, ignored } = long
     ? { used: [], ignored: [] }
     : chooseInfoColumns(source, names, body, id, asked);
   const title = long ? undefined : titlePlace(names, body, id, used, ignored);
-  const titles = title === undefined ? [] : titlesIn(body, rowOf, title, total);
+  const titles = title === undefined ? [] : titlesIn(body[title], rowOf, total);
   const values: ColumnValues[] = [];
   const numbers: { column: string; values: Float64Array }[] = [];
   const addNumbers = (column: string, found: Float64Array) => {
@@ -101,7 +114,7 @@ export function readSideInfo(
   };
   if (long) values.push(columnValues(long.name, 'category', cellsOf(body, rowOf, long), total));
   for (const column of used) {
-    if (column.kind === 'number') addNumbers(column.name, numbersIn(body, rowOf, column.place, total));
+    if (column.kind === 'number') addNumbers(column.name, numbersIn(body[column.place], rowOf, total));
     else values.push(columnValues(column.name, column.kind, cellsOf(body, rowOf, column), total));
   }
   const years = yearsOf(titles);
@@ -110,7 +123,7 @@ export function readSideInfo(
   return {
     info: Object.freeze({ added, titles, columns, names: attributes, rows, numbers }),
     report: {
-      rows: body.length,
+      rows: length,
       isWide: width >= MOST_COLUMNS,
       matched,
       missing: missingOf(ids, count, rowOf),
@@ -126,50 +139,42 @@ export function readSideInfo(
 }
 
 /** The column that names the most vertices. */
-function idColumn(
-  source: string,
-  rows: readonly (readonly string[])[],
-  width: number,
-  ids: VertexIds,
-): number {
-  const hitsIn = (some: typeof rows) =>
-    Array.from({ length: width }, (_, column) => distinctHits(some, column, ids));
-  const step = Math.ceil(rows.length / ID_ROWS);
-  const some = rows.filter((_, r) => r % step === 0);
+function idColumn(source: string, columns: TextColumns['columns'], ids: VertexIds): number {
+  const hitsIn = (some: typeof columns) => some.map((texts) => distinctHits(texts, ids));
+  const step = Math.ceil(columns[0].length / ID_ROWS);
+  const some = columns.map((texts) => texts.filter((_, r) => r % step === 0));
   const [first, second = 0] = hitsIn(some).sort((a, b) => b - a);
   // A column of few values, such as years, has its values in few rows too.
-  const isClear = first > CLEAR * some.length && second < CLEAR * first;
-  const hits = hitsIn(isClear ? some : rows);
+  const isClear = first > CLEAR * some[0].length && second < CLEAR * first;
+  const hits = hitsIn(isClear ? some : columns);
   const best = hits.indexOf(Math.max(...hits));
   if (hits[best] > 0) return best;
-  const seen = namesOf(rows.slice(0, EXAMPLES).map((row) => row[0]));
+  const seen = namesOf(columns[0].slice(0, EXAMPLES));
   throw new InputError(
-    `${source}: none of its ${width} columns holds ids of the data: the data have ids such as ${namesOf(examplesOf(ids))}, ` +
+    `${source}: none of its ${columns.length} columns holds ids of the data: the data have ids such as ${namesOf(examplesOf(ids))}, ` +
       `and its first column holds ${seen}; check that the table belongs to these data`,
   );
 }
 
 /** The id of each row as the graph writes it. In long form a vertex's rows follow one another. */
-function keysIn(rows: readonly (readonly string[])[], id: number, ids: VertexIds): string[] {
+function keysIn(texts: readonly string[], ids: VertexIds): string[] {
   let [text, key] = ['', ''];
-  return rows.map((row) => {
-    const own = row[id] ?? '';
+  return texts.map((own) => {
     if (own !== text) [text, key] = [own, normalId(own, ids)];
     return key;
   });
 }
 
 /** Whether the first row names the columns: its id is unknown, and it does not look like the others. */
-function isHeader(rows: readonly (readonly string[])[], id: number, ids: VertexIds): boolean {
-  const [first] = rows;
+function isHeader({ first, columns }: TextColumns, id: number, ids: VertexIds): boolean {
   const key = normalId(first[id] ?? '', ids);
   if (ids.find(key) >= 0) return false;
   if (ids.kind === 'integer') return Number.isNaN(numberOf(key));
-  const below = rows.slice(1, LOOK);
   return first.every((cell, column) => {
     if (cell.trim() === '' || !Number.isNaN(numberOf(cell))) return false;
-    const numeric = below.filter((row) => !Number.isNaN(numberOf(row[column]))).length;
-    return numeric > below.length / 2 || !below.some((row) => row[column] === cell);
+    const below = columns[column].slice(1, LOOK);
+    const numeric = below.filter((text) => !Number.isNaN(numberOf(text))).length;
+    return numeric > below.length / 2 || !below.includes(cell);
   });
 }
 
@@ -239,13 +244,14 @@ interface LongColumn {
 /** The attribute and the count of a table in long form; undefined if the table is not in long form. */
 function longForm(
   names: readonly string[],
-  rows: readonly (readonly string[])[],
+  columns: TextColumns['columns'],
   id: number,
 ): LongColumn | undefined {
   const others = [...names.keys()].filter((place) => place !== id);
-  const sample = rows.slice(0, LOOK);
-  const numeric = (place: number) =>
-    sample.filter((row) => !Number.isNaN(numberOf(row[place]))).length > 0.95 * sample.length;
+  const numeric = (place: number) => {
+    const sample = columns[place].slice(0, LOOK);
+    return sample.filter((text) => !Number.isNaN(numberOf(text))).length > 0.95 * sample.length;
+  };
   const [place, ...rest] = [...others.filter((p) => !numeric(p)), ...others.filter(numeric)];
   if (place === undefined || (rest.length === 1 && !numeric(rest[0]))) return undefined;
   return { name: names[place], place, count: rest[0] };
@@ -253,30 +259,32 @@ function longForm(
 
 /** A cell with its row, and how often it counts. */
 function* cellsOf(
-  body: readonly (readonly string[])[],
+  columns: TextColumns['columns'],
   rowOf: Int32Array,
-  column: Pick<RecognisedColumn, 'place' | 'separator'> & { readonly count?: number | undefined },
+  {
+    place,
+    count: counted,
+    separator,
+  }: Pick<LongColumn | RecognisedColumn, 'place' | 'separator'> & {
+    readonly count?: number | undefined;
+  },
 ) {
-  for (let r = 0; r < body.length; r++) {
-    const row = body[r];
-    const text = row[column.place]?.trim();
-    if (!text || rowOf[r] < 0) continue;
-    const count = column.count === undefined ? 1 : numberOf(row[column.count]);
+  const texts = columns[place];
+  const counts = counted === undefined ? undefined : columns[counted];
+  for (let r = 0; r < texts.length; r++) {
+    const text = texts[r].trim();
+    if (text === '' || rowOf[r] < 0) continue;
+    const count = counts ? numberOf(counts[r]) : 1;
     if (count > 0 && count < Number.POSITIVE_INFINITY) {
-      yield { row: rowOf[r], text, count, separator: column.separator };
+      yield { row: rowOf[r], text, count, separator };
     }
   }
 }
 
-function numbersIn(
-  body: readonly (readonly string[])[],
-  rowOf: Int32Array,
-  place: number,
-  total: number,
-): Float64Array {
+function numbersIn(texts: readonly string[], rowOf: Int32Array, total: number): Float64Array {
   const values = new Float64Array(total).fill(Number.NaN);
-  for (const [r, row] of body.entries()) {
-    const value = numberOf(row[place]);
+  for (const [r, text] of texts.entries()) {
+    const value = numberOf(text);
     if (rowOf[r] >= 0 && Number.isFinite(value)) values[rowOf[r]] = value;
   }
   return values;
@@ -288,7 +296,7 @@ function numbersIn(
  */
 function titlePlace(
   names: readonly string[],
-  body: readonly (readonly string[])[],
+  columns: TextColumns['columns'],
   id: number,
   used: readonly RecognisedColumn[],
   ignored: readonly IgnoredColumn[],
@@ -298,10 +306,11 @@ function titlePlace(
     const place = lower.indexOf(wanted);
     if (place >= 0 && place !== id) return place;
   }
-  const sample = body.slice(0, LOOK);
-  const isOwn = (place: number) =>
-    new Set(sample.map((row) => row[place])).size > OWN_VALUES * sample.length &&
-    sample.filter((row) => /\p{L}/u.test(row[place] ?? '')).length > OWN_VALUES * sample.length;
+  const isOwn = (place: number) => {
+    const sample = columns[place].slice(0, LOOK);
+    const least = OWN_VALUES * sample.length;
+    return new Set(sample).size > least && sample.filter((text) => /\p{L}/u.test(text)).length > least;
+  };
   const texts = used.filter(({ kind }) => kind === 'text').map(({ place }) => place);
   const short = ignored.filter(({ because }) => because === 'ids').map(({ name }) => names.indexOf(name));
   return [...texts, ...short].find(isOwn);
@@ -311,17 +320,12 @@ function titlePlace(
 const OWN_VALUES = 0.7;
 const LONGEST_TITLE = 1000;
 
-function titlesIn(
-  body: readonly (readonly string[])[],
-  rowOf: Int32Array,
-  place: number,
-  total: number,
-): string[] {
+function titlesIn(texts: readonly string[], rowOf: Int32Array, total: number): string[] {
   const titles = new Array<string>(total).fill('');
-  for (const [r, row] of body.entries()) {
+  for (const [r, text] of texts.entries()) {
     const at = rowOf[r];
     if (at >= 0 && titles[at] === '') {
-      titles[at] = decodeEntities(row[place]?.trim() ?? '').slice(0, LONGEST_TITLE);
+      titles[at] = decodeEntities(text.trim()).slice(0, LONGEST_TITLE);
     }
   }
   return titles;

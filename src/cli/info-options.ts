@@ -5,7 +5,7 @@ import type { ModelInfo } from '../attributes/info.js';
 import type { InfoReport, SideInfoSource } from '../attributes/side-info.js';
 import type { Model } from '../fit/model.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
-import { readSideTable } from '../ingest/side-file.js';
+import { readSideColumns, readSideTable } from '../ingest/side-file.js';
 import type { OptionsOf } from '../options/declare.js';
 import { option, optionError } from '../options/error.js';
 import type { READ, SIDE_INFO } from '../options/shared.js';
@@ -28,16 +28,27 @@ type Described = Pick<BipartiteGraph, 'users' | 'items' | 'names'>;
 
 /** Reads the tables about the sides of a graph; undefined if none is given. */
 export async function readInfo(
-  flags: InfoFlags,
+  { itemInfo, userInfo, infoColumns, database }: InfoFlags,
   graph: Described,
   context: CommandContext,
 ): Promise<GivenInfo | undefined> {
-  const tables = await readTables(flags, graph, context);
+  const asked = columnsOf(infoColumns, itemInfo ?? userInfo);
+  const tables = [];
+  for (const [side, name] of [['items', itemInfo] as const, ['users', userInfo] as const]) {
+    if (name === undefined) continue;
+    const { readInfoColumns } = await attributeReader();
+    const table = await readSideColumns(name, { signal: context.signal, database });
+    // Columns are chosen for the table about the items.
+    const columns = side === 'items' || itemInfo === undefined ? asked : undefined;
+    const found = readInfoColumns(graph[side], { name, table, columns });
+    await warnOfMissing(name, found.report, side, graph, context);
+    tables.push({ side, name, found });
+  }
   if (tables.length === 0) return undefined;
   return {
     info: Object.fromEntries(tables.map(({ side, found }) => [side, found.info])),
     reports: Object.fromEntries(
-      tables.map(({ side, source, found }) => [side, { source: source.name, ...found.report }]),
+      tables.map(({ side, name, found }) => [side, { source: name, ...found.report }]),
     ),
   };
 }
@@ -48,35 +59,35 @@ export async function readItemInfo(
   graph: Described,
   context: CommandContext,
 ): Promise<SideInfoSource | undefined> {
-  return (await readTables({ itemInfo, infoColumns }, graph, context))[0]?.source;
+  const asked = columnsOf(infoColumns, itemInfo);
+  if (itemInfo === undefined) return undefined;
+  const rows = await readSideTable(itemInfo, { signal: context.signal });
+  const source = { name: itemInfo, rows, columns: asked };
+  const { readSideInfo } = await attributeReader();
+  await warnOfMissing(itemInfo, readSideInfo(graph.items, source).report, 'items', graph, context);
+  return source;
 }
 
-async function readTables(
-  { itemInfo, userInfo, infoColumns, database }: InfoFlags,
-  graph: Described,
-  { signal, warn }: CommandContext,
-) {
-  if (infoColumns && itemInfo === undefined && userInfo === undefined) {
+function columnsOf(names: readonly string[] | undefined, table: string | undefined) {
+  if (names && table === undefined) {
     throw optionError`${option('infoColumns')} goes with ${option('itemInfo')}; give both, or neither`;
   }
-  const columns = askedColumns(infoColumns);
-  const tables = [];
-  for (const [side, path] of [['items', itemInfo] as const, ['users', userInfo] as const]) {
-    if (path === undefined) continue;
-    // Its stop words and stems take a tenth of a second to load.
-    const { readSideInfo, unmatchedWords } = await import('../attributes/side-info.js');
-    const source: SideInfoSource = {
-      name: path,
-      rows: await readSideTable(path, { signal, database }),
-      // Columns are chosen for the table about the items.
-      columns: side === 'items' || itemInfo === undefined ? columns : undefined,
-    };
-    const found = readSideInfo(graph[side], source);
-    const words = unmatchedWords(path, found.report, (graph.names ?? USERS_AND_ITEMS)[side]);
-    if (words !== undefined) warn(words);
-    tables.push({ side, source, found });
-  }
-  return tables;
+  return askedColumns(names);
+}
+
+/** Its stop words and stems take time to load. */
+const attributeReader = () => import('../attributes/side-info.js');
+
+async function warnOfMissing(
+  source: string,
+  report: InfoReport,
+  side: SideName,
+  graph: Described,
+  { warn }: CommandContext,
+): Promise<void> {
+  const { unmatchedWords } = await attributeReader();
+  const words = unmatchedWords(source, report, (graph.names ?? USERS_AND_ITEMS)[side]);
+  if (words !== undefined) warn(words);
 }
 
 /**

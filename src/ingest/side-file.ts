@@ -5,6 +5,7 @@ import { type DuckDbSource, eachRow, isDuckDb } from './formats/duckdb.js';
 import type { TextRow } from './formats/scan.js';
 import { type SideTableOptions, sideRows, tableRows } from './side-table.js';
 import { openSource } from './source.js';
+import { type TextColumns, textColumns } from './text-columns.js';
 
 export interface SideFileOptions extends SideTableOptions {
   /** The database that a query reads. */
@@ -12,7 +13,16 @@ export interface SideFileOptions extends SideTableOptions {
 }
 
 /** The rows of a file or of `-`, also if it is gzipped; or of a DuckDB database, or of a query after `sql:`. */
-export async function readSideTable(path: string, options: SideFileOptions = {}): Promise<TextRow[]> {
+export async function readSideTable(path: string, options?: SideFileOptions): Promise<TextRow[]> {
+  return Array.from(await sideFileRows(path, options));
+}
+
+/** The columns of such a table. */
+export async function readSideColumns(path: string, options?: SideFileOptions): Promise<TextColumns> {
+  return textColumns(await sideFileRows(path, options));
+}
+
+async function sideFileRows(path: string, options: SideFileOptions = {}): Promise<Iterable<TextRow>> {
   if (/^sql:/i.test(path)) {
     return duckDbRows('sql:', { sql: path.slice(4), database: options.database }, options);
   }

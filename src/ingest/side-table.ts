@@ -34,13 +34,13 @@ export interface SideTableOptions {
 }
 
 /**
- * The rows of an opened table. The first rows of a text choose its separator. Parquet and JSON lines begin with a row of the
+ * The rows of an opened table, which may be found while they are asked for. The first rows of a text choose its separator. Parquet and JSON lines begin with a row of the
  * columns' names, as line 0.
  */
 export async function sideRows(
   source: BegunSource,
   { separators, signal, pick = firstColumns }: SideTableOptions = {},
-): Promise<TextRow[]> {
+): Promise<Iterable<TextRow>> {
   const { name: format } = fileFormat(source);
   if (format === 'parquet') {
     const { rows, choose, take } = tableRows(source.name, pick);
@@ -49,14 +49,14 @@ export async function sideRows(
   }
   if (format === 'json lines') return jsonRows(source, pick, signal);
   const bytes = await allBytes(source);
-  if (typeof separators !== 'function') return sideTable(bytes, source.name, separators);
+  if (typeof separators !== 'function') return textRows(bytes, source.name, separators);
   const lines = sideTable(bytes.subarray(0, SAMPLE_BYTES), source.name, ['\n']);
   const chosen = await separators(lines.slice(0, FIRST_LINES).map(({ fields }) => fields[0]));
-  return sideTable(bytes, source.name, chosen);
+  return textRows(bytes, source.name, chosen);
 }
 
 export async function readSideBlob(source: NamedBlob, options: SideTableOptions = {}): Promise<TextRow[]> {
-  return sideRows(await openBlob(source), options);
+  return Array.from(await sideRows(await openBlob(source), options));
 }
 
 const firstColumns = (names: readonly string[]) => [...names.keys()].slice(0, MOST_COLUMNS);
@@ -144,11 +144,15 @@ function parsed(text: string | undefined): unknown {
 }
 
 /** The rows of a text table in memory; `name` names it in messages. */
-export function sideTable(
+export function sideTable(all: Uint8Array, name: string, separators?: readonly string[]): TextRow[] {
+  return [...textRows(all, name, separators)];
+}
+
+function textRows(
   all: Uint8Array,
   name: string,
   separators: readonly string[] = SEPARATORS,
-): TextRow[] {
+): Iterable<TextRow> {
   const bytes = withoutMark(all);
   if (bytes[0] === 0xff || bytes[0] === 0xfe) {
     throw new InputError(`${name}: the file is UTF-16; save it as UTF-8`);
@@ -162,7 +166,7 @@ export function sideTable(
   const separator = guessSeparator(name, sample, sample.length === bytes.length, separators);
   // With one id per line, the whole line is the id.
   const quoted = separator !== '\n' && (isQuoted(separator) || separator === '::');
-  return [...rowsOf(bytes, { separator, quoted, mostColumns: MOST_COLUMNS })];
+  return rowsOf(bytes, { separator, quoted, mostColumns: MOST_COLUMNS });
 }
 
 /**

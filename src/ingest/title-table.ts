@@ -37,7 +37,12 @@ export function titlesOf(
   }
   let columns = 0;
   for (const row of rows.slice(0, LOOK)) columns = Math.max(columns, row.length);
-  const hits = Array.from({ length: columns }, (_, c) => distinctHits(rows, c, ids));
+  const hits = Array.from({ length: columns }, (_, c) =>
+    distinctHits(
+      rows.map((row) => row[c] ?? ''),
+      ids,
+    ),
+  );
   const id = hits.indexOf(Math.max(...hits));
   if (hits[id] === 0) {
     throw new InputError(
@@ -82,10 +87,9 @@ export function titleList(titles: Titles, ids: VertexIds): string[] {
   return Array.from({ length: ids.length }, (_, item) => titles.find(ids.at(item)) ?? '');
 }
 
-/** Number of distinct vertices that a column names; repeated numbers such as years must not win over ids. */
-export function distinctHits(rows: readonly (readonly string[])[], column: number, ids: VertexIds): number {
-  const texts = new Set(rows.map((row) => row[column] ?? ''));
-  const found = Array.from(texts, (text) => ids.find(normalId(text, ids)));
+/** Number of distinct vertices that the texts of a column name; repeated numbers such as years must not win over ids. */
+export function distinctHits(texts: readonly string[], ids: VertexIds): number {
+  const found = Array.from(new Set(texts), (text) => ids.find(normalId(text, ids)));
   return new Set(found.filter((vertex) => vertex >= 0)).size;
 }
 

@@ -10,6 +10,7 @@ import { readSideInfo } from '../../src/attributes/side-info.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import { readSideTable } from '../../src/ingest/side-file.js';
 import { sideTable } from '../../src/ingest/side-table.js';
+import { textColumns, WIDTH_ROWS } from '../../src/ingest/text-columns.js';
 import { infoWords } from '../../src/report/words/info.js';
 import { USERS_AND_ITEMS } from '../../src/text/sides.js';
 import { literal, withDuckDB } from '../ingest/duckdb.js';
@@ -214,6 +215,21 @@ describe('a hostile table', () => {
     expect(rows.map(({ fields }) => fields)).toEqual(
       lines.map(([id, word, n]) => [id, word.replaceAll('""', '"'), n]),
     );
+  });
+
+  it('by columns: short rows are filled, rows of one column are left out, and the first rows say how many there are', () => {
+    const rows = Array.from({ length: WIDTH_ROWS + 3 }, (_, r) => ({
+      line: r + 1,
+      fields: ['a', String(r)],
+    }));
+    rows[0] = { line: 1, fields: ['alone'] };
+    rows[5] = { line: 6, fields: ['b', 'c', 'd'] };
+    rows[WIDTH_ROWS + 2] = { line: WIDTH_ROWS + 3, fields: ['e', 'f', 'g', 'h'] };
+    const { named, first, columns } = textColumns(rows);
+    expect([named, first]).toEqual([false, ['a', '1']]);
+    const kept = rows.filter(({ fields }) => fields.length > 1);
+    expect(columns).toEqual([0, 1, 2].map((c) => kept.map(({ fields }) => fields[c] ?? '')));
+    expect(textColumns([])).toEqual({ named: false, first: [], columns: [] });
   });
 
   it('with an id twice and cells of any length is read', () => {
