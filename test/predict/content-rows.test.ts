@@ -6,6 +6,7 @@ import { randomStream } from '../../src/math/random.js';
 import { STREAMS } from '../../src/math/streams.js';
 import { type ContentRows, scoreContentRow } from '../../src/predict/content/content-rows.js';
 import { scoreRows } from '../../src/predict/content/score-rows.js';
+import { largestTowards } from '../../src/predict/content/smoothing.js';
 import type { SparseWeights } from '../../src/topn/query.js';
 
 const random = randomStream(3, STREAMS.content);
@@ -84,6 +85,26 @@ test('the bits of the reference if all large sums lie where the kernels sample t
   const weights = lists.weights.map((weight, e) => (lists.targets[e] % 32 < 4 ? 10 * weight : weight));
   const given = { ...data, lists: { ...lists, weights }, passed: undefined };
   expect(await scoreRows(given, { threads: 1 })).toEqual(reference(given));
+});
+
+test('the largest weights towards each item: of equal ones the first are kept', async () => {
+  const given = randomRows(700, 700, 120, true);
+  const { offsets, targets, weights } = await largestTowards(given, 700);
+  const towards = Array.from({ length: 700 }, (): { from: number; weight: number }[] => []);
+  for (let from = 0; from < 700; from++) {
+    for (let e = given.offsets[from]; e < given.offsets[from + 1]; e++)
+      towards[given.targets[e]].push({ from, weight: given.weights[e] });
+  }
+  expect(towards.filter((all) => all.length > 50).length).toBeGreaterThan(100);
+  expect(towards.filter((all) => all.length < 50).length).toBeGreaterThan(100);
+  for (const [j, all] of towards.entries()) {
+    const kept = [...all]
+      .sort((a, b) => Math.abs(b.weight) - Math.abs(a.weight) || a.from - b.from)
+      .slice(0, 50)
+      .sort((a, b) => a.from - b.from);
+    expect([...targets.subarray(offsets[j], offsets[j + 1])]).toEqual(kept.map(({ from }) => from));
+    expect([...weights.subarray(offsets[j], offsets[j + 1])]).toEqual(kept.map(({ weight }) => weight));
+  }
 });
 
 test('the largest sums: ties go to the smaller number, zeros are left out', () => {

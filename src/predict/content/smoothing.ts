@@ -19,6 +19,8 @@ export function toParts(similarities: Float32Array, first: number, end: number):
   return sum;
 }
 
+/** Rows of a call of a kernel. */
+const ROWS = 256;
 /** Weights towards one neighbour that are passed on. */
 const MOST_PASSED = 50;
 
@@ -34,7 +36,8 @@ export async function passedWeights(model: Model): Promise<SparseWeights | undef
   return passed;
 }
 
-async function largestTowards(weights: SparseWeights, known: number): Promise<SparseWeights> {
+/** The largest weights towards each item, by the item that they lead to. */
+export async function largestTowards(weights: SparseWeights, known: number): Promise<SparseWeights> {
   const { module } = await loadKernels();
   const heap = new Heap();
   const count = weights.targets.length;
@@ -46,7 +49,14 @@ async function largestTowards(weights: SparseWeights, known: number): Promise<Sp
     heap.allocate(4 * known),
   ];
   const kernels = instantiate(module, heap.memory);
-  kernels.largestTowards(...given, known, MOST_PASSED, ends, starts, from, values, sizes);
+  kernels.startTowards(given[1], count, known, ends);
+  // A kernel is compiled well only after some calls.
+  for (let row = 0; row < known; row += ROWS) {
+    kernels.groupTowards(...given, row, Math.min(known, row + ROWS), ends, from, values);
+  }
+  for (let row = 0; row < known; row += ROWS) {
+    kernels.keepTowards(row, Math.min(known, row + ROWS), MOST_PASSED, ends, starts, from, values, sizes);
+  }
   const offsets = heap.u32(starts, known + 1).slice();
   const kept = offsets[known];
   return { offsets, targets: heap.u32(from, kept).slice(), weights: heap.f32(values, kept).slice() };

@@ -211,23 +211,11 @@ export function sumClear(sums: usize, blocks: usize, blockCount: i32): void {
 }
 
 /**
- * The `most` weights of the largest size towards each of `rows` targets, by target: those towards j are starts[j] … starts[j+1]−1 of
- * `from` and `values`, and `from` ascends. The given ones are by the row that they come from. `from` and `values` have room for all,
- * `sizes` for `rows` numbers, and `ends` is zeroed and has room for `rows` + 1.
+ * Counts weights by target: towards j there are ends[j + 1]. `ends` is zeroed and has room for `rows` + 1. Afterwards ends[j] is where
+ * the weights towards j begin.
  */
-export function largestTowards(
-  offsets: usize,
-  targets: usize,
-  weights: usize,
-  rows: i32,
-  most: i32,
-  ends: usize,
-  starts: usize,
-  from: usize,
-  values: usize,
-  sizes: usize,
-): void {
-  const last = targets + (<usize>load<u32>(offsets + (<usize>rows << 2)) << 2);
+export function startTowards(targets: usize, count: i32, rows: i32, ends: usize): void {
+  const last = targets + (<usize>count << 2);
   for (let at = targets; at < last; at += 4) {
     const to = ends + (<usize>load<u32>(at) << 2);
     store<u32>(to, load<u32>(to, 4) + 1, 4);
@@ -236,10 +224,22 @@ export function largestTowards(
     const at = ends + (<usize>j << 2);
     store<u32>(at, load<u32>(at, 4) + load<u32>(at), 4);
   }
-  // Then ends[j] is where the weights towards j begin, and is moved on to where they end.
-  for (let i = 0; i < rows; i++) {
-    const end = <usize>load<u32>(offsets + (<usize>i << 2), 4) << 2;
-    for (let e = <usize>load<u32>(offsets + (<usize>i << 2)) << 2; e < end; e += 4) {
+}
+
+/** Groups the weights of the rows `first` … `end − 1` by target. After all rows, ends[j] is where the weights towards j end. */
+export function groupTowards(
+  offsets: usize,
+  targets: usize,
+  weights: usize,
+  first: i32,
+  end: i32,
+  ends: usize,
+  from: usize,
+  values: usize,
+): void {
+  for (let i = first; i < end; i++) {
+    const last = <usize>load<u32>(offsets + (<usize>i << 2), 4) << 2;
+    for (let e = <usize>load<u32>(offsets + (<usize>i << 2)) << 2; e < last; e += 4) {
       const to = ends + (<usize>load<u32>(targets + e) << 2);
       const at = <usize>load<u32>(to) << 2;
       store<u32>(to, <u32>(at >> 2) + 1);
@@ -247,24 +247,40 @@ export function largestTowards(
       store<f32>(values + at, load<f32>(weights + e));
     }
   }
-  let first: usize = 0;
-  let kept: usize = 0;
-  for (let j = 0; j < rows; j++) {
-    const end = <usize>load<u32>(ends + (<usize>j << 2)) << 2;
-    const count = <i32>((end - first) >> 2);
-    for (let e = first; e < end; e += 4) store<f32>(sizes + (e - first), abs<f32>(load<f32>(values + e)));
+}
+
+/**
+ * Keeps the `most` weights of the largest size towards each of the targets `first` … `end − 1`, and moves them to the front: those towards
+ * j are then starts[j] … starts[j+1]−1 of `from` and `values`, and `from` ascends. `sizes` has room for the weights towards a target.
+ */
+export function keepTowards(
+  first: i32,
+  end: i32,
+  most: i32,
+  ends: usize,
+  starts: usize,
+  from: usize,
+  values: usize,
+  sizes: usize,
+): void {
+  let start: usize = first ? <usize>load<u32>(ends + (<usize>(first - 1) << 2)) << 2 : 0;
+  let kept = <usize>load<u32>(starts + (<usize>first << 2)) << 2;
+  for (let j = first; j < end; j++) {
+    const last = <usize>load<u32>(ends + (<usize>j << 2)) << 2;
+    const count = <i32>((last - start) >> 2);
+    for (let e = start; e < last; e += 4) store<f32>(sizes + (e - start), abs<f32>(load<f32>(values + e)));
     const least: f32 = count > most ? nthLargest(sizes, count, most) : 0;
     // Of equal weights at the end, the first ones are kept.
     let ties = most;
-    for (let i: usize = 0; i < end - first; i += 4) if (load<f32>(sizes + i) > least) ties--;
-    for (let e = first; e < end; e += 4) {
-      const size = load<f32>(sizes + (e - first));
+    for (let i: usize = 0; i < last - start; i += 4) if (load<f32>(sizes + i) > least) ties--;
+    for (let e = start; e < last; e += 4) {
+      const size = load<f32>(sizes + (e - start));
       if (size < least || (size == least && ties-- <= 0)) continue;
       store<u32>(from + kept, load<u32>(from + e));
       store<f32>(values + kept, load<f32>(values + e));
       kept += 4;
     }
-    first = end;
+    start = last;
     store<u32>(starts + (<usize>j << 2), <u32>(kept >> 2), 4);
   }
 }
