@@ -19,13 +19,11 @@ export class Random {
   #b: number;
   #c: number;
   #d: number;
-  /** The words that name this stream; `derive` appends to them. */
-  readonly path: readonly number[];
+  /** The mixed words of the path that names this stream, from which `derive` goes on. */
+  readonly #mixed: readonly [number, number];
 
-  constructor(path: readonly number[]) {
-    this.path = path;
-    let h1 = 0x9e3779b9;
-    let h2 = 0x243f6a88;
+  constructor(path: readonly number[], from?: Random) {
+    let [h1, h2] = from ? from.#mixed : [0x9e3779b9, 0x243f6a88];
     for (const part of path) {
       // Both halves of a number up to 2^53 matter, and so does its sign.
       const low = part >>> 0;
@@ -34,6 +32,7 @@ export class Random {
       h2 = mix((h2 + h1) ^ high);
       h1 = mix((h1 + 0x6a09e667) ^ h2);
     }
+    this.#mixed = [h1, h2];
     this.#a = mix(h1 + 0x3c6ef372);
     this.#b = mix(h2 ^ 0xa54ff53a);
     this.#c = mix(this.#a + h2);
@@ -70,7 +69,7 @@ export class Random {
 
   /** The independent stream of a longer path. This stream does not advance. */
   derive(...path: readonly number[]): Random {
-    return new Random([...this.path, ...path]);
+    return new Random(path, this);
   }
 }
 
