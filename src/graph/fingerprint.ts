@@ -2,7 +2,7 @@
 // whether ids are stored as numbers or as texts. Each edge is hashed from the hashes of its two ids and its count. The
 // edge hashes are added, so their order does not matter.
 
-import type { BipartiteGraph, GraphSide, SideName } from './graph.js';
+import { type BipartiteGraph, type BySide, bySide, type GraphSide, type SideName } from './graph.js';
 import type { VertexIds } from './ids.js';
 
 /** Two independent sums modulo 2³². Partial sums add up in any order. */
@@ -24,9 +24,22 @@ export interface IdHashes {
 
 /** 16 hex digits. Equal content gives equal fingerprints; different content collides with probability 2^−64. */
 export function fingerprint(graph: BipartiteGraph): string {
-  const [users, items] = [idHashes(graph.users.ids, 'users'), idHashes(graph.items.ids, 'items')];
-  const edges = sumEdges(graph.users, users, items);
-  return combinedFingerprint({ users: sumHashes(users), items: sumHashes(items), edges }, graph.multigraph);
+  const hashes = vertexHashes(graph);
+  return fingerprintOf(graph, hashes, sumEdges(graph.users, hashes.users, hashes.items));
+}
+
+/** The hashes of the vertices of both sides. */
+export function vertexHashes(graph: BipartiteGraph): BySide<IdHashes> {
+  return bySide((side) => idHashes(graph[side].ids, side));
+}
+
+/** The fingerprint of a graph from the hashes of its vertices and the sum over its edges. */
+export function fingerprintOf(
+  { multigraph }: BipartiteGraph,
+  { users, items }: BySide<IdHashes>,
+  edges: HashSum,
+): string {
+  return combinedFingerprint({ users: sumHashes(users), items: sumHashes(items), edges }, multigraph);
 }
 
 /** The fingerprint of a graph from its sums over vertices and edges, wherever they were computed. */

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildGraph } from '../../src/graph/build.js';
 import { fingerprint } from '../../src/graph/fingerprint.js';
+import { fingerprintAside } from '../../src/graph/fingerprint-aside.js';
 import { transpose } from '../../src/graph/graph.js';
 import { VertexIds } from '../../src/graph/ids.js';
 
@@ -62,6 +63,13 @@ describe('fingerprint', () => {
     const texts = buildGraph({ ...list, userIds: VertexIds.texts(['3', '10']) });
     expect(fingerprint(texts)).toBe(fingerprint(numbers));
     expect(fingerprint(numbers)).toMatch(/^[0-9a-f]{16}$/);
+  });
+
+  it.each([false, true])('is the same by a thread of its own: multigraph %s', async (multigraph) => {
+    const rows = Array.from({ length: 500 }, (_, at): Row => [`${at % 37}`, `${at % 91}`, 1 + (at % 3)]);
+    const graph = graphOf(rows, multigraph);
+    expect(await fingerprintAside(graph, 1)).toBe(fingerprint(graph));
+    expect(await fingerprintAside(graph)).toBe(fingerprint(graph));
   });
 
   it('has no collision among many small graphs', () => {
