@@ -9,7 +9,7 @@ import { checkFeatures, createTables, posteriorOf } from '../fit/ascent/ascent.j
 import { totalsOf } from '../fit/ascent/bound.js';
 import { firstHyper, learnedHyper, matchesTau, tausToMatch } from '../fit/ascent/hyper.js';
 import { type FitOrigin, type LoopResult, type LoopState, runLoop } from '../fit/ascent/loop.js';
-import { itemProfiles, sampledShare, sampleUsers } from '../fit/ascent/profiles.js';
+import { itemProfiles, sampleUsers } from '../fit/ascent/profiles.js';
 import { firstState, fitSchedule, phaseOf, startKind } from '../fit/ascent/schedule.js';
 import { differencesOf, type StartingVertices, startOf, vertexStart } from '../fit/ascent/start.js';
 import { NOBODY } from '../fit/fold-in/user-tables.js';
@@ -91,7 +91,7 @@ export async function fitAscentShards(
     const differences = differencesOf(
       saved || kind === 'noise'
         ? undefined
-        : await shardProfiles(partition, communicator, features, rows?.users),
+        : await shardProfiles(partition, communicator, features, rows?.users, threads),
     );
     const { total } = partition;
     const { seed } = settings;
@@ -192,13 +192,16 @@ async function shardProfiles(
   communicator: Communicator,
   features: number,
   users: GraphSide | undefined,
+  threads: number | undefined,
 ): Promise<Float32Array> {
-  const share = sampledShare(partition.edges, features);
-  const samples: RowLists[] = users ? [sampleUsers(users, share)] : [];
-  for (let s = 0; !users && s < partition.shards.length; s++) {
-    samples.push(sampleUsers(await readShard(partition, s), share));
-  }
-  return itemProfiles(await gatherLists(samples, communicator), partition.items, features);
+  const draw = async (share: number) => {
+    const samples: RowLists[] = users ? [sampleUsers(users, share)] : [];
+    for (let s = 0; !users && s < partition.shards.length; s++) {
+      samples.push(sampleUsers(await readShard(partition, s), share));
+    }
+    return gatherLists(samples, communicator);
+  };
+  return itemProfiles(draw, partition, features, { threads });
 }
 
 async function savedUsers(

@@ -3,6 +3,7 @@
 
 import { serveTasks } from '../parallel/worker.js';
 import { instantiate } from '../wasm/instantiate.js';
+import { multiplyDirections } from './direction-tasks.js';
 import { solveRidge } from './ridge-blocks.js';
 import type { WorkerPlace } from './stored-lists.js';
 
@@ -66,4 +67,4 @@ export function solveLeastSquares(job: LeastSquaresJob): void {
   }
 }
 
-serveTasks('linear-tasks', { solveRidge, solveLeastSquares });
+serveTasks('linear-tasks', { solveRidge, solveLeastSquares, multiplyDirections });

@@ -183,7 +183,7 @@ function keepSolution(
   const each = (lists: StoredLists, table: number, use: (list: number, sums: Float32Array) => void) => {
     for (let from = 0; from < lists.rows; from += SUMS) {
       const to = Math.min(lists.rows, from + SUMS);
-      kernels.linearSums(lists.offsets, lists.neighbors, from, to, table, scratch);
+      kernels.linearSums(lists.offsets, lists.neighbors, from, to, table, WIDTH, 0, scratch, WIDTH);
       const sums = view(scratch, to - from);
       for (let l = from; l < to; l++) use(l, sums.subarray((l - from) * WIDTH, (l - from) * WIDTH + count));
     }
@@ -200,11 +200,8 @@ function keepSolution(
     each(aim.asked, x, (row, sums) => aim.out.set(sums, row * width + first));
   } else {
     const predicted = scratch + 4 * WIDTH * SUMS;
-    kernels.linearSums(inputs.offsets, inputs.neighbors, 0, inputs.rows, x, predicted);
-    const sums = view(predicted, inputs.rows);
-    for (let row = 0; job.weights && row < inputs.rows; row++) {
-      for (let t = 0; t < count; t++) sums[row * WIDTH + t] *= job.weights[row];
-    }
+    const { offsets, neighbors, rows } = inputs;
+    kernels.linearSums(offsets, neighbors, 0, rows, x, WIDTH, job.weightsAt, predicted, WIDTH);
     each(aim.targets, predicted, (target, sums) => {
       for (let t = 0; t < count; t++) aim.out[(first + t) * width + target] = sums[t];
     });

@@ -5,10 +5,20 @@ import { createPool, type TaskModule, type WorkerPool } from '../parallel/pool.j
 
 export type Lanes = ReturnType<typeof inLanes>;
 
-/** `threads` workers for the tasks of a module. With 0, tasks run in the caller's thread. The pool starts when first needed. */
+/** `threads` workers for the tasks of a module. With 0, tasks run in the caller's thread. */
 export function inLanes(module: TaskModule, threads: number) {
   let pool: Promise<WorkerPool> | undefined;
+  const start = () => {
+    if (threads > 0 && !pool) {
+      pool = createPool(module, threads);
+      pool.catch(() => {}); // the first task gets the error
+    }
+  };
   return {
+    /** How many run a task. */
+    count: Math.max(1, threads),
+    /** Starts the workers, which the first task does otherwise. */
+    start,
     /** Runs a task on all workers. `job.next` counts its blocks, `blocks` in all. */
     async all<Job extends { readonly next: Int32Array }>(
       name: string,
@@ -19,12 +29,9 @@ export function inLanes(module: TaskModule, threads: number) {
       report?: () => void,
     ): Promise<void> {
       throwIfAborted(signal);
-      if (threads === 0) {
-        task(job);
-        return;
-      }
-      pool ??= createPool(module, threads);
+      start();
       const workers = await pool;
+      if (!workers) return task(job);
       // A counter beyond the last block stops the workers.
       const stop = () => Atomics.store(job.next, 0, blocks);
       signal?.addEventListener('abort', stop, { once: true });

@@ -27,6 +27,8 @@ function grouped(users: number): BipartiteGraph {
 
 const graph = grouped(200);
 const all: RowLists = sampleUsers(graph.users, 1);
+const profilesOf = (users: RowLists, { run = 0, items = ITEMS, features = GROUPS } = {}) =>
+  itemProfiles(() => users, { items, edges: users.values.length }, features, { run });
 
 /** For each item, the feature with the highest profile. */
 function highest(profiles: Float32Array): number[] {
@@ -37,7 +39,7 @@ function highest(profiles: Float32Array): number[] {
 }
 
 test('each group of items has a feature of its own, and rows have the mean 1', async () => {
-  const profiles = await itemProfiles(all, ITEMS, GROUPS);
+  const profiles = await profilesOf(all);
   const found = highest(profiles);
   for (let j = 0; j < ITEMS; j++) expect(found[j]).toBe(found[j % GROUPS]);
   expect(new Set(found).size).toBe(GROUPS);
@@ -49,7 +51,7 @@ test('each group of items has a feature of its own, and rows have the mean 1', a
 });
 
 test('every start of several begins with another basis, and finds the groups too', async () => {
-  const [first, second] = await Promise.all([0, 1].map((run) => itemProfiles(all, ITEMS, GROUPS, run)));
+  const [first, second] = await Promise.all([0, 1].map((run) => profilesOf(all, { run })));
   expect(second).not.toEqual(first);
   expect(new Set(highest(second)).size).toBe(GROUPS);
 });
@@ -60,7 +62,7 @@ test('the order of users changes nothing but the last digits of float32', async 
   const offsets = new Uint32Array(201);
   for (const [at, row] of rows.entries()) offsets[at + 1] = offsets[at] + row.length;
   const turned = { offsets, values: Uint32Array.from(rows.flatMap((row) => [...row])) };
-  const [one, other] = await Promise.all([all, turned].map((users) => itemProfiles(users, ITEMS, GROUPS)));
+  const [one, other] = await Promise.all([all, turned].map((users) => profilesOf(users)));
   for (let at = 0; at < one.length; at++) expect(other[at]).toBeCloseTo(one[at], 3);
 });
 
@@ -83,11 +85,11 @@ test('profiles are finite if there are fewer users than features, or no user at 
   const few = { offsets: all.offsets.slice(0, 3), values: all.values.slice(0, all.offsets[2]) };
   const none = { offsets: Uint32Array.of(0), values: new Uint32Array(0) };
   for (const users of [few, none]) {
-    for (const value of await itemProfiles(users, ITEMS, 10)) expect(value).toBeGreaterThanOrEqual(0);
+    for (const value of await profilesOf(users, { features: 10 })) expect(value).toBeGreaterThanOrEqual(0);
   }
 });
 
 test('items that no user of the sample has are left even', async () => {
-  const profiles = await itemProfiles(all, ITEMS + 2, GROUPS);
+  const profiles = await profilesOf(all, { items: ITEMS + 2 });
   for (const value of profiles.subarray(ITEMS * GROUPS)) expect(value).toBe(1);
 });

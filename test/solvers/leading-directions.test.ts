@@ -1,9 +1,9 @@
 // The leading singular vectors of small matrices, compared with many plain iterations in float64.
 
 import { expect, test } from 'vitest';
-import { collectLists } from '../../src/math/csr.js';
+import { collectLists, transposeLists } from '../../src/math/csr.js';
 import { randomStream } from '../../src/math/random.js';
-import { leadingDirections } from '../../src/solvers/leading-directions.js';
+import { leadingDirections, withDirectionWorkers } from '../../src/solvers/leading-directions.js';
 
 const [USERS, ITEMS] = [300, 90];
 const random = randomStream(11);
@@ -11,6 +11,7 @@ const random = randomStream(11);
 const users = collectLists(USERS, (u, add) => {
   for (let i = 0; i < ITEMS; i++) if (random.uniform() < (u % 9 === i % 9 ? 0.4 : 0.03)) add(i);
 });
+const edges = { users, items: transposeLists(users, ITEMS) };
 const scales = {
   users: Float64Array.from({ length: USERS }, () => 0.5 + random.uniform()),
   items: Float64Array.from({ length: ITEMS }, (_, i) => (i === 5 ? 0 : 0.2 + random.uniform())),
@@ -58,7 +59,7 @@ function largestSum(count: number): number {
 }
 
 test.each([9, 40])('%i directions are orthonormal and span the leading vectors', async (directions) => {
-  const table = await leadingDirections(users, scales, directions, 60, randomStream(2));
+  const table = await leadingDirections(edges, scales, directions, 60, randomStream(2));
   const columns = columnsOf(table, directions);
   for (const [k, own] of columns.entries()) {
     for (const [l, other] of columns.entries()) {
@@ -83,7 +84,13 @@ test('weak directions are found beside strong ones', async () => {
     users: new Float64Array(USERS).fill(1),
     items: Float64Array.from({ length: ITEMS }, (_, i) => weight(i)),
   };
-  const table = await leadingDirections(apart, weak, groups, 16, randomStream(2));
+  const table = await leadingDirections(
+    { users: apart, items: transposeLists(apart, ITEMS) },
+    weak,
+    groups,
+    16,
+    randomStream(2),
+  );
   for (let group = 0; group < groups; group++) {
     const direction = Float64Array.from({ length: ITEMS }, (_, i) =>
       i % groups === group ? Math.sqrt(1 / own) : 0,
@@ -100,7 +107,7 @@ test('more directions than the matrix has: all of it is in the first ones, and t
   });
   const one = (count: number) => new Float64Array(count).fill(1);
   const table = await leadingDirections(
-    same,
+    { users: same, items: transposeLists(same, items) },
     { users: one(USERS), items: one(items) },
     ...([150, 5, randomStream(2)] as const),
   );
@@ -118,8 +125,8 @@ test('more directions than the matrix has: all of it is in the first ones, and t
 });
 
 test('columns are multiplied by the matrix that is asked for', async () => {
-  const plain = await leadingDirections(users, scales, 4, 10, randomStream(2));
-  const turned = await leadingDirections(users, scales, 4, 10, randomStream(2), {
+  const plain = await leadingDirections(edges, scales, 4, 10, randomStream(2));
+  const turned = await leadingDirections(edges, scales, 4, 10, randomStream(2), {
     turns: ({ values, stride }) => {
       expect(values[2 * stride + 1]).toBe(plain[2 * 4 + 1]);
       return Float64Array.of(...[0, 2, 0, 0], ...[1, 0, 0, 0], ...[0, 0, 0, -1], ...[0, 0, 1, 0]);
@@ -131,8 +138,30 @@ test('columns are multiplied by the matrix that is asked for', async () => {
   }
 });
 
+test('numbers do not depend on the number of threads', async () => {
+  const many = collectLists(20_000, (u, add) => {
+    for (let i = u % 9; i < ITEMS; i += 1 + ((u * i) % 7)) add(i);
+  });
+  const sides = { users: many, items: transposeLists(many, ITEMS) };
+  const one = (count: number) => new Float64Array(count).fill(1);
+  const scales = { users: one(20_000), items: one(ITEMS) };
+  const work = { edges: many.values.length, directions: 40, multiplications: 16 };
+  const counts: number[] = [];
+  const tables = await Promise.all(
+    [1, 2, 3].map((threads) =>
+      withDirectionWorkers(work, threads, (workers) => {
+        counts.push(workers.count);
+        return leadingDirections(sides, scales, 40, 16, randomStream(2), { workers });
+      }),
+    ),
+  );
+  expect(counts).toEqual([1, 2, 3]);
+  expect(tables[1]).toEqual(tables[0]);
+  expect(tables[2]).toEqual(tables[0]);
+});
+
 test('a signal stops it', async () => {
   const signal = AbortSignal.abort();
-  const task = leadingDirections(users, scales, 4, 10, randomStream(2), { signal });
+  const task = leadingDirections(edges, scales, 4, 10, randomStream(2), { signal });
   await expect(task).rejects.toThrow();
 });

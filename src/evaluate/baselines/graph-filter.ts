@@ -8,7 +8,7 @@ import { randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import type { RankingData } from '../../metrics/held-back.js';
 import { alongValues, type Setting } from '../../metrics/setting-search.js';
-import { leadingDirections } from '../../solvers/leading-directions.js';
+import { leadingDirections, withDirectionWorkers } from '../../solvers/leading-directions.js';
 import { type Baseline, type SkipReason, sharedByTrials } from './baseline.js';
 
 interface FilterSetting extends Setting {
@@ -78,7 +78,7 @@ function directionsOf({ users, shown }: Pick<RankingData, 'users' | 'shown'>): n
 }
 
 /** The filter of the data, made once for all shares of a search. */
-const filterOf = sharedByTrials(async (data, _, { seed = 1, signal }) => {
+const filterOf = sharedByTrials(async (data, _, { seed = 1, threads, signal }) => {
   const { users } = data;
   const count = data.shown.length;
   const items = transposeLists(users, count);
@@ -88,7 +88,10 @@ const filterOf = sharedByTrials(async (data, _, { seed = 1, signal }) => {
   const directions = directionsOf(data);
   const random = randomStream(seed, STREAMS.filter);
   /** Items × directions; columns are orthonormal to about 1e-4. */
-  const basis = await leadingDirections(users, roots, directions, ITERATIONS, random, { signal });
+  const work = { edges: users.values.length, directions, multiplications: ITERATIONS };
+  const basis = await withDirectionWorkers(work, threads, (workers) =>
+    leadingDirections({ users, items }, roots, directions, ITERATIONS, random, { workers, signal }),
+  );
   return { users, items, roots, basis, directions };
 });
 

@@ -3,7 +3,7 @@
 import type { Engine, TableValues } from '../../engine/engine.js';
 import { onEngine, ranOn } from '../../engine/select.js';
 import { abortReason, DeviceError, InputError } from '../../errors.js';
-import { fingerprint } from '../../graph/fingerprint.js';
+import { fingerprintAside } from '../../graph/fingerprint-aside.js';
 import { type BipartiteGraph, type BySide, bySide, SIDES, type SideName } from '../../graph/graph.js';
 import { once } from '../../math/once.js';
 import { option, optionError } from '../../options/error.js';
@@ -21,7 +21,15 @@ import {
 } from '../options.js';
 import { abortedFit, LostFitError, withoutFit } from '../unfinished.js';
 import { type BothTables, logCountFactorials, totalsOf } from './bound.js';
-import { dataFacts, firstHyper, learnedHyper, matchesTau, setUnseenMasses, tausToMatch } from './hyper.js';
+import {
+  type DataFacts,
+  dataFacts,
+  firstHyper,
+  learnedHyper,
+  matchesTau,
+  setUnseenMasses,
+  tausToMatch,
+} from './hyper.js';
 import {
   type AfterBlock,
   type AscentCheckpoint,
@@ -33,7 +41,7 @@ import {
 import { mergedTables } from './merge-features.js';
 import { matchVertices, previousHyper, previousTables } from './previous.js';
 import { graphProfiles } from './profiles.js';
-import { firstState, fitSchedule, type Phase, phaseOf, startKind } from './schedule.js';
+import { firstState, fitSchedule, type Phase, phaseOf, type StartKind, startKind } from './schedule.js';
 import { differencesOf, startValues } from './start.js';
 
 /** A fit by coordinate ascent, with the state from which it can continue. */
@@ -66,14 +74,27 @@ export async function ascend(
   let finish: ((outcome: Outcome) => AscentResult) | undefined;
   const { onCheckpoint, checkpointMinutes } = options;
   const isDue = onCheckpoint && runs === 1 ? everyMinutes(checkpointMinutes) : () => false;
-  // Computed while workers start.
+  // Computed while the engine starts.
   const matching = once(() => options.from && matchVertices(graph, options.from));
-  const print = once(() => fingerprint(data));
+  const facts = dataFacts(graph);
+  const kind = options.from ? 'previous' : startKind(settings, facts.degreeCounts);
+  const profilesOf = () => {
+    if (kind !== 'profiles' || resume || run === runs) return undefined;
+    const made = graphProfiles(graph, settings.features, { run, threads: options.threads });
+    made.catch(() => {}); // the run gets the error
+    return made;
+  };
+  let profiles = profilesOf();
+  const print = fingerprintAside(data);
+  print.catch(() => {}); // the first checkpoint gets the error
+  const checkpointOf = async (engine: Engine, state: LoopState, tables: BothTables) => {
+    const origin: FitOrigin = { options: recordedOptions('ascent', options), fingerprint: await print };
+    return takeCheckpoint(engine, origin, state, tables);
+  };
   const work = { edges: graph.edges, features: settings.features };
   try {
     return await onEngine(settings.engine, work, options.threads, async ({ engine, reason }) => {
       const matched = matching();
-      const origin: FitOrigin = { options: recordedOptions('ascent', options), fingerprint: print() };
       const why = finish ? { ...reason, iteration: last?.state.iteration ?? 0 } : reason;
       finish = (outcome) => ({
         model: toModel(graph, settings, outcome),
@@ -88,7 +109,7 @@ export async function ascend(
         const at = performance.now();
         const hands = isDue();
         if (at < copyAt && !hands) return;
-        const checkpoint = await takeCheckpoint(engine, origin, state, tables);
+        const checkpoint = await checkpointOf(engine, state, tables);
         if (isGpu) {
           last = checkpoint;
           const end = performance.now();
@@ -97,13 +118,21 @@ export async function ascend(
         if (!hands) return;
         await onCheckpoint!(finish!({ bound: state.bounds.at(-1)?.[1], stopped: 'aborted', checkpoint }));
       };
-      for (; run < runs; run++, last = undefined) {
+      for (; run < runs; run++, last = undefined, profiles = profilesOf()) {
         const previous = matched && { model: options.from!, rows: matched.rows };
-        const start = { resume: last, previous, run };
-        const { bound, stopped, state, tables } = await oneRun(engine, graph, settings, start, options, keep);
+        const start = { kind, resume: last, previous, profiles, run };
+        const { bound, stopped, state, tables } = await oneRun(
+          engine,
+          graph,
+          facts,
+          settings,
+          start,
+          options,
+          keep,
+        );
         // Only a single run has a checkpoint: several runs could not continue to the same numbers.
         if (stopped === 'aborted' && runs > 1) throw abortReason(options.signal!);
-        const checkpoint = await takeCheckpoint(engine, origin, state, tables);
+        const checkpoint = await checkpointOf(engine, state, tables);
         for (const side of SIDES) void engine.free(tables[side]);
         const outcome = { bound, stopped, checkpoint };
         if (stopped === 'aborted') throw abortedFit(options.signal!, finish(outcome));
@@ -149,26 +178,27 @@ export function everyMinutes(minutes = CHECKPOINT_MINUTES): () => boolean {
 
 /** What a run starts from: a saved state, else a previous model, else the start with the number `run`. */
 interface RunStart {
+  readonly kind: StartKind;
   readonly resume: AscentCheckpoint | undefined;
   readonly previous: { readonly model: PosteriorModel; readonly rows: BySide<Int32Array> } | undefined;
+  readonly profiles: Promise<Float32Array> | undefined;
   readonly run: number;
 }
 
 async function oneRun(
   engine: Engine,
   graph: BipartiteGraph,
+  facts: DataFacts,
   settings: FitSettings,
-  { resume, previous, run }: RunStart,
+  { kind, resume, previous, profiles, run }: RunStart,
   task: TaskOptions,
   afterBlock: AfterBlock,
 ): Promise<LoopResult> {
-  const facts = dataFacts(graph);
   const seed = settings.seed + run;
   const first = resume?.state.hyper ?? (await firstHyper(facts, settings, task.signal));
   const matchedTaus = tausToMatch(facts, settings, first);
   const learn = learnedHyper(settings, first);
   const hyper = !resume && previous ? previousHyper(first, previous.model, learn, matchedTaus) : first;
-  const kind = previous ? 'previous' : startKind(settings, facts.degreeCounts);
   const schedule = fitSchedule(settings, facts.degreeCounts, kind);
   const state = resume?.state ?? firstState(schedule, hyper);
   const phase = phaseOf(state);
@@ -179,8 +209,7 @@ async function oneRun(
   }
   const firstTables = async () => {
     if (previous) return previousTables(graph, previous.model, previous.rows, hyper, seed);
-    const profiles = kind === 'profiles' ? await graphProfiles(graph, features, run) : undefined;
-    return startValues(graph, hyper, features, seed, differencesOf(profiles));
+    return startValues(graph, hyper, features, seed, differencesOf(await profiles));
   };
   const values = resume?.tables ?? (await firstTables());
   const tables = await createTables(engine, values, phase, resume?.totals);

@@ -2,19 +2,17 @@
 // them (varimax). They follow from the data alone, so every seed starts near the same optimum. They are computed from a sample of the
 // users, which every rank has whole.
 
-import { type BipartiteGraph, bySide, type GraphSide } from '../../graph/graph.js';
-import { collectLists, lengths, type RowLists } from '../../math/csr.js';
-import { byFallingValue } from '../../math/nth-largest.js';
+import { type BipartiteGraph, type BySide, bySide, type GraphSide } from '../../graph/graph.js';
+import { lengths, pickRows, type RowLists, transposeLists } from '../../math/csr.js';
+import { largest } from '../../math/nth-largest.js';
 import { randomStream, textHash } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
-import { leadingDirections, type Rows } from '../../solvers/leading-directions.js';
+import { leadingDirections, type Rows, withDirectionWorkers } from '../../solvers/leading-directions.js';
 
 /** The sample has about this many edges, divided by the number of features. Smaller samples lack features that few edges have. */
 const SAMPLE_WORK = 6e7;
-/** Multiplications by the matrix of edges and its transpose, at most; many edges have clear features, which need fewer. */
-const MOST_MULTIPLICATIONS = 16;
-/** Edges, times features, times multiplications. */
-const WORK = 6e8;
+/** Multiplications by the matrix of edges and its transpose. */
+const MULTIPLICATIONS = 16;
 /** Rotations look at the items with the most edges: ROTATED_ITEMS, or ROTATED_PER_FEATURE for each feature if that is more. */
 const ROTATED_ITEMS = 1000;
 const ROTATED_PER_FEATURE = 2;
@@ -38,65 +36,83 @@ export function sampleUsers({ ids, count, offsets, neighbors }: GraphSide, share
   for (let i = 0; i < count; i++) {
     if (random.derive(...textHash(ids.at(i))).uniform() < share) drawn.push(i);
   }
-  return collectLists(drawn.length, (row, add) => {
-    for (let e = offsets[drawn[row]]; e < offsets[drawn[row] + 1]; e++) add(neighbors[e]);
-  });
+  const rows = pickRows({ offsets, neighbors, counts: undefined }, drawn);
+  return { offsets: rows.offsets, values: rows.neighbors };
 }
 
-/** Profiles of the items of a graph. Each `run` begins with another random basis. */
+interface ProfileOptions {
+  /** Each run begins with another random basis. Default 0. */
+  readonly run?: number;
+  readonly threads?: number | undefined;
+}
+
+/** Profiles of the items of a graph. */
 export function graphProfiles(
   { users, items, edges }: BipartiteGraph,
   features: number,
-  run: number,
+  options: ProfileOptions,
 ): Promise<Float32Array> {
-  return itemProfiles(sampleUsers(users, sampledShare(edges, features)), items.count, features, run);
+  const all = { items: items.count, edges };
+  return itemProfiles((share) => sampleUsers(users, share), all, features, options);
 }
 
 /**
  * Items × features, where each row has the mean 1; items that the sample lacks have ones. Degrees are raised by their mean, so that
- * vertices with few edges do not get directions of their own.
+ * vertices with few edges do not get directions of their own. `draw` returns the items of the users in the sample.
  */
-export async function itemProfiles(
-  sample: RowLists,
-  items: number,
+export function itemProfiles(
+  draw: (share: number) => RowLists | Promise<RowLists>,
+  all: { readonly items: number; readonly edges: number },
   features: number,
-  run = 0,
+  { run = 0, threads }: ProfileOptions = {},
 ): Promise<Float32Array> {
-  const { users, sampled } = renumbered(sample, items);
-  const { values } = users;
-  const degree = { users: Float64Array.from(lengths(users)), items: new Float64Array(sampled.length) };
-  for (const item of values) degree.items[item]++;
-  const scale = (of: Float64Array) => of.map((d) => 1 / Math.sqrt(d + values.length / of.length));
-  const scales = bySide((side) => scale(degree[side]));
-  const random = randomStream(SEED + run, STREAMS.profiles, BASIS_DRAW);
-  const largest = byFallingValue(degree.items).subarray(
-    0,
-    Math.max(ROTATED_ITEMS, ROTATED_PER_FEATURE * features),
-  );
-  const multiplications = Math.min(MOST_MULTIPLICATIONS, Math.ceil(WORK / features / values.length));
-  const basis = await leadingDirections(users, scales, features, multiplications, random, {
-    turns: (rows) => rotation(rows, largest, features),
+  const share = sampledShare(all.edges, features);
+  const work = { edges: share * all.edges, directions: features, multiplications: MULTIPLICATIONS };
+  return withDirectionWorkers(work, threads, async (workers) => {
+    const sample = await draw(share);
+    const { edges, sampled } = renumbered(sample, all.items);
+    const degrees = bySide((side) => lengths(edges[side]));
+    const scales = bySide((side) => {
+      const mean = sample.values.length / degrees[side].length;
+      return Float64Array.from(degrees[side], (d) => 1 / Math.sqrt(d + mean));
+    });
+    const random = randomStream(SEED + run, STREAMS.profiles, BASIS_DRAW);
+    const count = Math.max(ROTATED_ITEMS, ROTATED_PER_FEATURE * features);
+    const rotated = largest(sampled.length, count, (item) => degrees.items[item]);
+    const basis = await leadingDirections(edges, scales, features, MULTIPLICATIONS, random, {
+      workers,
+      turns: (rows) => rotation(rows, rotated, features),
+    });
+    return profilesOf(basis, sampled, all.items, features);
   });
-  return profilesOf(basis, sampled, items, features);
 }
 
-/** The same lists with the items numbered that are in them, and these items. */
-function renumbered(lists: RowLists, items: number): { users: RowLists; sampled: Uint32Array } {
-  const number = new Int32Array(items);
-  for (const item of lists.values) number[item] = 1;
-  let count = 0;
+/** The items in the lists, and both sides of the edges with these items numbered from 0. */
+function renumbered(lists: RowLists, items: number): { edges: BySide<RowLists>; sampled: Uint32Array } {
+  const { offsets, values: byItem } = transposeLists(lists, items);
+  const number = new Uint32Array(items);
   const sampled = new Uint32Array(items);
+  let count = 0;
   for (let item = 0; item < items; item++) {
-    if (number[item] === 0) continue;
+    if (offsets[item + 1] === offsets[item]) continue;
     number[item] = count;
+    offsets[count] = offsets[item];
     sampled[count++] = item;
   }
-  const values = lists.values.map((item) => number[item]);
-  return { users: { offsets: lists.offsets, values }, sampled: sampled.subarray(0, count) };
+  offsets[count] = byItem.length;
+  const values = new Uint32Array(byItem.length);
+  for (let e = 0; e < values.length; e++) values[e] = number[lists.values[e]];
+  return {
+    edges: {
+      users: { offsets: lists.offsets, values },
+      items: { offsets: offsets.subarray(0, count + 1), values: byItem },
+    },
+    sampled: sampled.subarray(0, count),
+  };
 }
 
 /** The rotation of columns by pairs after which the squares of the given rows vary most (varimax). */
-function rotation({ values, stride }: Rows, rows: Uint32Array, width: number): Float64Array {
+function rotation({ values, stride }: Rows, rows: readonly number[], width: number): Float64Array {
   const columns = Array.from({ length: width }, (_, k) =>
     Float64Array.from(rows, (row) => values[row * stride + k]),
   );

@@ -63,7 +63,7 @@ interface ScheduleSettings {
 }
 
 /** What a fit starts from: profiles of its items (profiles.ts), noise, or a previous model. */
-type StartKind = 'profiles' | 'noise' | 'previous';
+export type StartKind = 'profiles' | 'noise' | 'previous';
 
 /**
  * What a fresh fit starts from. Short fits start from noise, because features would not spread from profiles in time. So do

@@ -59,22 +59,28 @@ export function linearGram(
   }
 }
 
-/** Writes, for each list from `first` to `last`, the sum of the table rows it names (32 wide) to `out`. */
+/**
+ * Writes, for each list from `first` to `last`, 32 columns of the sum of the table rows it names to a row of `out`, times the list's factor in
+ * `scale` (address 0: no factor). Rows are `tableStride` and `outStride` float32 apart.
+ */
 export function linearSums(
   offsets: usize,
   values: usize,
   first: i32,
   last: i32,
   table: usize,
+  tableStride: i32,
+  scale: usize,
   out: usize,
+  outStride: i32,
 ): void {
+  const bytes = <usize>tableStride << 2;
   for (let list = first; list < last; list++) {
     const from = values + (<usize>load<u32>(offsets + (<usize>list << 2)) << 2);
     const to = values + (<usize>load<u32>(offsets + (<usize>list << 2), 4) << 2);
-    memory.fill(out, 0, WIDTH_BYTES);
     let a = f32x4.splat(0), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
     for (let n = from; n < to; n += 4) {
-      const at = table + (<usize>load<u32>(n) << 7);
+      const at = table + <usize>load<u32>(n) * bytes;
       a = f32x4.add(a, v128.load(at));
       b = f32x4.add(b, v128.load(at, 16));
       c = f32x4.add(c, v128.load(at, 32));
@@ -84,8 +90,16 @@ export function linearSums(
       g = f32x4.add(g, v128.load(at, 96));
       h = f32x4.add(h, v128.load(at, 112));
     }
-    add8(out, a, b, c, d, e, f, g, h);
-    out += WIDTH_BYTES;
+    const s = scale ? v128.load32_splat(scale + (<usize>list << 2)) : f32x4.splat(1);
+    v128.store(out, f32x4.mul(s, a));
+    v128.store(out, f32x4.mul(s, b), 16);
+    v128.store(out, f32x4.mul(s, c), 32);
+    v128.store(out, f32x4.mul(s, d), 48);
+    v128.store(out, f32x4.mul(s, e), 64);
+    v128.store(out, f32x4.mul(s, f), 80);
+    v128.store(out, f32x4.mul(s, g), 96);
+    v128.store(out, f32x4.mul(s, h), 112);
+    out += <usize>outStride << 2;
   }
 }
 
