@@ -4,9 +4,6 @@ import type { ContentScores } from '../../attributes/content-scores.js';
 import type { SparseWeights } from '../../topn/query.js';
 import type { AskedRows, FoundRows } from './content-rows.js';
 
-/** Rows that are written together. */
-const ROWS = 2048;
-
 /**
  * The neighbours and weights of the scored items, which ascend, after the entries that other items had `before`. `scale`: the score units
  * of one unit of similarity.
@@ -45,18 +42,12 @@ export function contentWeights(
       weights.weights[to++] = back * nearValues[e];
     }
   }
-  // The entries of each item ascend. Few rows at a time stay in cache while all items add to them.
-  const cursor = places.slice();
-  for (let bound = ROWS; bound < known + ROWS; bound += ROWS) {
-    for (let p = 0; p < items.length; p++) {
-      const end = places[p] + counts[p];
-      let e = cursor[p];
-      for (; e < end && rows[e] < bound; e++) {
-        const at = toItems.next[rows[e]]++;
-        weights.targets[at] = items[p];
-        weights.weights[at] = values[e];
-      }
-      cursor[p] = e;
+  // The entries of each item ascend, since the scored items do.
+  for (let p = 0; p < items.length; p++) {
+    for (let e = places[p]; e < places[p] + counts[p]; e++) {
+      const at = toItems.next[rows[e]]++;
+      weights.targets[at] = items[p];
+      weights.weights[at] = values[e];
     }
   }
   return { neighbours, weights };
