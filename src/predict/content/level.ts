@@ -55,8 +55,15 @@ export async function levelsOf(
   const { count: known, degree } = model.items;
   if (!model.seen || model.users.count === 0) return { level: 1, few: 0 };
   const random = randomStream(seed, STREAMS.content, 1);
-  const draws = Float64Array.from({ length: model.users.count }, () => random.uniform() * model.users.count);
-  const rows = [...draws.keys()].filter((row) => draws[row] < FEW.users);
+  const { count } = model.users;
+  const rows: number[] = [];
+  const draws: number[] = [];
+  for (let row = 0; row < count; row++) {
+    const draw = random.uniform() * count;
+    if (draw >= FEW.users) continue;
+    rows.push(row);
+    draws.push(draw);
+  }
   const own = rows.map((row) => ownItems(model, row));
   const users = rows.map((row, u) => byEdges.userScorer(row, own[u]));
   const itemWeights = byEdges.factors?.itemWeights();
@@ -65,7 +72,7 @@ export async function levelsOf(
   const take = (u: number, scores: Float32Array) => {
     const had = own[u];
     // Items without edges get parts of the scores without item weights (fit-content.ts).
-    const ofNew = ratioOf && draws[rows[u]] < MOST_USERS ? ratioOf.user(scores, had) : undefined;
+    const ofNew = ratioOf && draws[u] < MOST_USERS ? ratioOf.user(scores, had) : undefined;
     for (const [e, item] of had.items.entries()) {
       if (itemWeights) addWeights(itemWeights, item, scores, known, had.weights?.[e]);
     }
