@@ -1,4 +1,4 @@
-// The texts of a table by column. A row of its own for each line of a long table would take most of the time to read it.
+// The texts of a table by column. An object for each row of a long table would take time and memory.
 
 import type { TextRow } from './formats/scan.js';
 import { NAMES_LINE } from './side-table.js';

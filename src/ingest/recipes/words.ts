@@ -2,7 +2,7 @@
 // left out at the end. It reads no files.
 
 import { stem } from 'porter2';
-// The other file of the package has no exports of its own: to find them takes six times as long.
+// The other file of the package has no exports of its own: to find them takes five times as long.
 import { eng } from 'stopword/dist/stopword.esm.mjs';
 import { InputError } from '../../errors.js';
 import { EdgeCollector } from '../intake/collect.js';
