@@ -23,7 +23,7 @@ it('finds contained words, else parts of words, else close spellings', () => {
   expect(search('potter har', 10)).toEqual([1, 2]);
   expect(search('matrix', 10)).toEqual([4]);
   expect(search('matri', 10)).toEqual([4]);
-  expect(search('imatri', 10)).toEqual([3, 4]);
+  expect(search('imatri', 10)).toEqual([3]);
   expect(search('MATRIX', 1)).toEqual([4]);
   expect(search('mtrix', 10)).toEqual([4]);
   expect(search('harri poter', 10)).toEqual([1, 2]);

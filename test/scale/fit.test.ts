@@ -57,7 +57,7 @@ describe.each([{ multigraph: false }, { multigraph: true }])('a fit over shards:
       threads: 1,
     }));
     const folder = path(`parts ${multigraph}`);
-    await partitionGraph(graph, folder, { shards: 5, multigraph });
+    await partitionGraph(graph, folder, { shards: 5 });
     parts = await openPartition(folder);
   });
 

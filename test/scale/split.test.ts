@@ -33,7 +33,7 @@ describe.each(['integer ids', 'text ids', 'counts'])('%s', (kind) => {
       threads: 1,
     }));
     if (kind === 'text ids') graph = named(graph);
-    await partitionGraph(graph, path(kind), { shards: 5, multigraph });
+    await partitionGraph(graph, path(kind), { shards: 5 });
     parts = await openPartition(path(kind));
   });
 

@@ -61,7 +61,7 @@ describe.each([{ multigraph: false }, { multigraph: true }])('shards one at a ti
       seed: 6,
       threads: 1,
     });
-    await partitionGraph(graph, path(`parts ${multigraph}`), { shards: SHARDS, multigraph });
+    await partitionGraph(graph, path(`parts ${multigraph}`), { shards: SHARDS });
     parts = await openPartition(path(`parts ${multigraph}`));
   });
 
