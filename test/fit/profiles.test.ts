@@ -1,6 +1,9 @@
 // Profiles of items: they find planted groups, and follow from the data alone.
 
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
+import { ascend } from '../../src/fit/ascent/ascent.js';
 import { itemProfiles, sampledShare, sampleUsers } from '../../src/fit/ascent/profiles.js';
 import { buildGraph } from '../../src/graph/build.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
@@ -92,4 +95,36 @@ test('profiles are finite if there are fewer users than features, or no user at 
 test('items that no user of the sample has are left even', async () => {
   const profiles = await profilesOf(all, { items: ITEMS + 2 });
   for (const value of profiles.subarray(ITEMS * GROUPS)) expect(value).toBe(1);
+});
+
+test('a fit keeps no profiles while it runs', async () => {
+  const [count, features] = [40_000, 32];
+  const numbers = Uint32Array.from({ length: 2 * count }, (_, e) => e % count);
+  const items = numbers.map((user, e) => (e < count ? user : (7 * user + 3) % count));
+  const ring = buildGraph({ users: numbers, items, userCount: count, itemCount: count });
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const bytes = () => {
+    collect();
+    return process.memoryUsage().arrayBuffers;
+  };
+  const before = bytes();
+  const aborter = new AbortController();
+  let during = Number.POSITIVE_INFINITY;
+  const fit = ascend(ring, {
+    features,
+    iterations: 120,
+    tolerance: 1e-300,
+    engine: 'cpu',
+    threads: 1,
+    signal: aborter.signal,
+    onProgress: ({ stage, done = 0 }) => {
+      if (stage !== 'fitting') return;
+      during = Math.min(during, bytes());
+      if (done >= 40) aborter.abort();
+    },
+  });
+  await expect(fit).rejects.toThrow();
+  // Profiles have four bytes for each item and feature.
+  expect(during - before).toBeLessThan(2 * count * features);
 });

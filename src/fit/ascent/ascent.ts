@@ -79,12 +79,17 @@ export async function ascend(
   const facts = dataFacts(graph);
   const kind = options.from ? 'previous' : startKind(settings, facts.degreeCounts);
   const profilesOf = () => {
-    if (kind !== 'profiles' || resume || run === runs) return undefined;
     const made = graphProfiles(graph, settings.features, { run, threads: options.threads });
     made.catch(() => {}); // the run gets the error
     return made;
   };
-  let profiles = profilesOf();
+  let early = kind === 'profiles' && !resume ? profilesOf() : undefined;
+  /** Only the first tables of a run need its profiles, so they are not kept. */
+  const profiles = () => {
+    const made = early ?? profilesOf();
+    early = undefined;
+    return made;
+  };
   const print = fingerprintAside(data);
   print.catch(() => {}); // the first checkpoint gets the error
   const checkpointOf = async (engine: Engine, state: LoopState, tables: BothTables) => {
@@ -118,7 +123,7 @@ export async function ascend(
         if (!hands) return;
         await onCheckpoint!(finish!({ bound: state.bounds.at(-1)?.[1], stopped: 'aborted', checkpoint }));
       };
-      for (; run < runs; run++, last = undefined, profiles = profilesOf()) {
+      for (; run < runs; run++, last = undefined) {
         const previous = matched && { model: options.from!, rows: matched.rows };
         const start = { kind, resume: last, previous, profiles, run };
         const { bound, stopped, state, tables } = await oneRun(
@@ -181,7 +186,7 @@ interface RunStart {
   readonly kind: StartKind;
   readonly resume: AscentCheckpoint | undefined;
   readonly previous: { readonly model: PosteriorModel; readonly rows: BySide<Int32Array> } | undefined;
-  readonly profiles: Promise<Float32Array> | undefined;
+  readonly profiles: () => Promise<Float32Array>;
   readonly run: number;
 }
 
@@ -209,7 +214,8 @@ async function oneRun(
   }
   const firstTables = async () => {
     if (previous) return previousTables(graph, previous.model, previous.rows, hyper, seed);
-    return startValues(graph, hyper, features, seed, differencesOf(await profiles));
+    const leanings = kind === 'profiles' ? await profiles() : undefined;
+    return startValues(graph, hyper, features, seed, differencesOf(leanings));
   };
   const values = resume?.tables ?? (await firstTables());
   const tables = await createTables(engine, values, phase, resume?.totals);
