@@ -72,6 +72,22 @@ describe('fingerprint', () => {
     expect(await fingerprintAside(graph)).toBe(fingerprint(graph));
   });
 
+  it('is the same if no thread can start', async () => {
+    const graph = graphOf([['a', 'b', 1]]);
+    const threads = process.getBuiltinModule('node:worker_threads');
+    const { Worker } = threads;
+    threads.Worker = class {
+      constructor() {
+        throw new Error('EAGAIN');
+      }
+    } as unknown as typeof Worker;
+    try {
+      expect(await fingerprintAside(graph, 1)).toBe(fingerprint(graph));
+    } finally {
+      threads.Worker = Worker;
+    }
+  });
+
   it('has no collision among many small graphs', () => {
     const seen = new Set<string>();
     for (let user = 0; user < 100; user++) {
