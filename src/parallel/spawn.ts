@@ -85,19 +85,31 @@ export function spawnWorker(module: TaskModule, events: WorkerEvents): WorkerHan
 /** The most that V8 reserves for a worker: 0.7 GiB in Node 20, 1.1 GiB in Node 26. */
 const WORKER_ADDRESS_SPACE = 1280 * 2 ** 20;
 
-/** Throws if the address-space limit has no room for the workers: V8 would end the whole process. */
-export function checkAddressSpace(workers: number): void {
-  if (!inNode || process.platform !== 'linux') return;
+/** Bytes of addresses that this process may have, and that it has; NaN if there is no limit or nobody knows. */
+function addressSpace(): { limit: number; used: number } {
+  if (!inNode || process.platform !== 'linux') return { limit: Number.NaN, used: Number.NaN };
   const { readFileSync } = process.getBuiltinModule('node:fs');
   const find = (file: string, pattern: RegExp): number => {
     try {
       return Number(pattern.exec(readFileSync(file, 'utf8'))?.[1]);
     } catch {
-      return Number.NaN; // the sandbox has no such file: the limit is unknown
+      return Number.NaN; // the sandbox has no such file
     }
   };
-  const limit = find('/proc/self/limits', /^Max address space +(\d+)/m);
-  const used = 1024 * find('/proc/self/status', /^VmSize:\s+(\d+) kB/m);
+  return {
+    limit: find('/proc/self/limits', /^Max address space +(\d+)/m),
+    used: 1024 * find('/proc/self/status', /^VmSize:\s+(\d+) kB/m),
+  };
+}
+
+/** Whether addresses are limited: then work that one thread does almost as fast starts no workers. */
+export function limitsAddresses(): boolean {
+  return !Number.isNaN(addressSpace().limit);
+}
+
+/** Throws if the limit of addresses has no room for the workers: V8 would end the whole process. */
+export function checkAddressSpace(workers: number): void {
+  const { limit, used } = addressSpace();
   const need = workers * WORKER_ADDRESS_SPACE;
   if (!(limit - used < need)) return;
   const mib = (bytes: number) => Math.floor(bytes / 2 ** 20);

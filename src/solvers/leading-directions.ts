@@ -4,6 +4,7 @@ import type { RowLists } from '../math/csr.js';
 import { allocate, createCounter } from '../math/memory.js';
 import type { Random } from '../math/random.js';
 import { threadCount } from '../parallel/pool.js';
+import { limitsAddresses } from '../parallel/spawn.js';
 import type { TaskOptions } from '../progress.js';
 import { Heap } from '../wasm/heap.js';
 import { instantiate } from '../wasm/instantiate.js';
@@ -55,7 +56,7 @@ export async function withDirectionWorkers<T>(
   task: (workers: Lanes) => Promise<T>,
 ): Promise<T> {
   const additions = 2 * edges * strideOf(directions) * multiplications;
-  const count = threadCount(threads, Math.floor(additions / WORK_PER_WORKER));
+  const count = limitsAddresses() ? 1 : threadCount(threads, Math.floor(additions / WORK_PER_WORKER));
   const workers = inLanes(SOLVERS, count > 1 ? count : 0);
   try {
     workers.start();

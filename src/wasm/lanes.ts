@@ -44,6 +44,7 @@ export function inLanes(module: TaskModule, threads: number) {
       }
       throwIfAborted(signal);
     },
-    close: async (): Promise<void> => (await pool)?.close(),
+    /** A pool that could not start has told its first task. */
+    close: async (): Promise<void> => (await pool?.catch(() => undefined))?.close(),
   };
 }

@@ -1,5 +1,6 @@
 // The leading singular vectors of small matrices, compared with many plain iterations in float64.
 
+import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { collectLists, transposeLists } from '../../src/math/csr.js';
 import { randomStream } from '../../src/math/random.js';
@@ -159,6 +160,28 @@ test('numbers do not depend on the number of threads', async () => {
   expect(tables[1]).toEqual(tables[0]);
   expect(tables[2]).toEqual(tables[0]);
 });
+
+test.runIf(process.platform === 'linux')(
+  'no worker starts if addresses are limited, since many are reserved at once',
+  () => {
+    const script = `import { withDirectionWorkers } from ${JSON.stringify(new URL('../../dist/solvers/leading-directions.js', import.meta.url))};
+    const work = { edges: 1e7, directions: 32, multiplications: 16 };
+    console.log(await withDirectionWorkers(work, 4, async ({ count }) => count));`;
+    const count = (limit: string) =>
+      String(
+        execFileSync('sh', [
+          '-c',
+          `ulimit -v ${limit}; exec "$0" "$@"`,
+          process.execPath,
+          '--input-type=module',
+          '-e',
+          script,
+        ]),
+      ).trim();
+    expect(count('unlimited')).toBe('4');
+    expect(count('60000000')).toBe('1');
+  },
+);
 
 test('a signal stops it', async () => {
   const signal = AbortSignal.abort();
