@@ -14,12 +14,11 @@ const BLOCKS = 16;
 const LEAST_PIVOT = 1e-6;
 
 /**
- * One side of the matrix of edges: the rows of the other table that each row sums, and the addresses of its scales and its table. The
- * users' table has WIDTH columns, the items' `stride`.
+ * One side of the matrix of edges: the rows of the other table that each row sums, and the addresses of the squares of its scales and of
+ * its table. The users' table has WIDTH columns, the items' `stride`.
  */
 interface DirectionsSide {
   readonly lists: StoredLists;
-  readonly scales: number;
   readonly squares: number;
   readonly table: number;
 }
@@ -30,7 +29,8 @@ export interface DirectionsJob extends WorkerPlace {
   readonly directions: number;
   readonly stride: number;
   readonly multiplications: number;
-  /** Addresses: the products of each part, with room for another form of them, and the matrix by which columns become orthonormal. */
+  /** Addresses: the items' scales, the products of each part, with room for another form of them, and the matrix by which columns become orthonormal. */
+  readonly itemScales: number;
   readonly products: number;
   readonly matrix: number;
   readonly workers: number;
@@ -88,7 +88,7 @@ export function multiplyDirections(job: DirectionsJob): void {
       const ofItems = { at: items.table + 4 * column, stride };
       const ofUsers = { at: users.table, stride: WIDTH };
       sums(users.lists, ofItems, users.squares, ofUsers);
-      sums(items.lists, ofUsers, m < multiplications ? items.squares : items.scales, ofItems);
+      sums(items.lists, ofUsers, m < multiplications ? items.squares : job.itemScales, ofItems);
     }
     blocks(rows, part, (first, last, p) => {
       const to = products + 2 * size * p;

@@ -85,21 +85,22 @@ export async function leadingDirections(
   const [users, items] = (['users', 'items'] as const).map((side) => {
     const { length } = scales[side];
     const columns = side === 'users' ? WIDTH : stride;
-    const [plain, squares, table] = [4, 4, 4 * columns].map((bytes) => heap.allocate(bytes * length));
-    heap.f32(plain, length).set(scales[side]);
+    const [squares, table] = [4, 4 * columns].map((bytes) => heap.allocate(bytes * length));
     heap.f32(squares, length).set(scales[side].map((scale) => scale ** 2));
-    return { lists: storeLists(heap, edges[side]), scales: plain, squares, table };
+    return { lists: storeLists(heap, edges[side]), squares, table };
   });
   const scratch = Array.from({ length: workers.count }, () => heap.allocate(4 * stride));
   const job: DirectionsJob = {
     ...placeOn(heap, module, scratch),
     ...{ users, items, directions, stride, multiplications },
+    itemScales: heap.allocate(4 * count),
     products: heap.allocate(2 * 4 * PARTS * stride * stride),
     matrix: heap.allocate(4 * stride * stride),
     workers: workers.count,
     meeting: { arrived: createCounter(), over: createCounter(), done: createCounter() },
     taken: allocate(Int32Array, directionSteps(multiplications, stride)),
   };
+  heap.f32(job.itemScales, count).set(scales.items);
   const values = heap.f32(items.table, count * stride);
   // A random sign for each number: one draw has 32 of them.
   for (let i = 0, bits = 0; i < count; i++) {

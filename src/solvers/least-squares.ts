@@ -9,7 +9,7 @@ import { threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import { Heap } from '../wasm/heap.js';
 import { instantiate } from '../wasm/instantiate.js';
-import { inLanes } from '../wasm/lanes.js';
+import { inLanes, type Lanes } from '../wasm/lanes.js';
 import { loadKernels } from '../wasm/load.js';
 import {
   type LeastSquaresJob,
@@ -39,17 +39,12 @@ interface LeastSquaresOptions extends TaskOptions {
   /** After each iteration the items move further by this fraction of their change, since alternation converges slowly. Default 0. */
   readonly momentum?: number | undefined;
   /** Workers that are shared with other calls. Default: own workers if there is enough work. */
-  readonly workers?: ReturnType<typeof openSolvers> | undefined;
+  readonly workers?: Lanes | undefined;
 }
 
 /** Opens workers for several consecutive calls with tables of at most `rows` rows; the caller closes them. */
-export function openSolvers(threads: number | undefined, rows: number) {
-  const count = lanesFor(threads, rows);
-  return { count, lanes: inLanes(SOLVERS, count) };
-}
-
-function lanesFor(threads: number | undefined, rows: number): number {
-  return threadCount(threads, Math.ceil(rows / MOST_ROWS));
+export function openSolvers(threads: number | undefined, rows: number): Lanes {
+  return inLanes(SOLVERS, threadCount(threads, Math.ceil(rows / MOST_ROWS)));
 }
 
 /** Two tables whose products approximate 1 on the edges and 0 elsewhere. */
@@ -177,13 +172,12 @@ async function createSolver(
   const { features, lambda, signal, workers } = options;
   const stride = Math.ceil(features / 8) * 8;
   const isSmall = work < (workers ? SMALL / 10 : SMALL);
-  const lanes = isSmall ? 1 : (workers?.count ?? lanesFor(options.threads, rows));
+  const run = isSmall ? inLanes(SOLVERS, 0) : (workers ?? openSolvers(options.threads, rows));
   const { module } = await loadKernels();
   const heap = new Heap();
-  const run = workers && !isSmall ? workers.lanes : inLanes(SOLVERS, isSmall ? 0 : lanes);
   const gram = heap.allocate(4 * stride * stride);
   const packed = heap.allocate(4 * stride * stride);
-  const scratch = Array.from({ length: lanes }, () => heap.allocate(leastSquaresScratchBytes(stride)));
+  const scratch = Array.from({ length: run.count }, () => heap.allocate(leastSquaresScratchBytes(stride)));
   const kernels = instantiate(module, heap.memory);
   return {
     heap,
@@ -211,13 +205,13 @@ async function createSolver(
       const job: LeastSquaresJob = {
         ...placeOn(heap, module, scratch),
         ...own.lists,
-        ...{ own: own.table, other, packed, rows: own.rows, block: rowsPerBlock(own.rows, lanes) },
+        ...{ own: own.table, other, packed, rows: own.rows, block: rowsPerBlock(own.rows, run.count) },
         ...{ stride, lambda, base, ...end },
       };
       await run.all('solveLeastSquares', solveLeastSquares, job, signal, own.rows);
     },
     close: async () => {
-      if (run !== workers?.lanes) await run.close();
+      if (run !== workers) await run.close();
     },
   };
 }

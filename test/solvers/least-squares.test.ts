@@ -135,7 +135,7 @@ describe('alternating least squares', () => {
         expect(await alternatingLeastSquares(both, { ...large, workers })).toEqual(plain);
       }
     } finally {
-      await workers.lanes.close();
+      await workers.close();
     }
   });
 });

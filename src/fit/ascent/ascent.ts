@@ -90,12 +90,10 @@ export async function ascend(
     early = undefined;
     return made;
   };
-  const print = fingerprintAside(data);
-  print.catch(() => {}); // the first checkpoint gets the error
-  const checkpointOf = async (engine: Engine, state: LoopState, tables: BothTables) => {
-    const origin: FitOrigin = { options: recordedOptions('ascent', options), fingerprint: await print };
-    return takeCheckpoint(engine, origin, state, tables);
-  };
+  const origin = fingerprintAside(data).then(
+    (fingerprint): FitOrigin => ({ options: recordedOptions('ascent', options), fingerprint }),
+  );
+  origin.catch(() => {}); // the first checkpoint gets the error
   const work = { edges: graph.edges, features: settings.features };
   try {
     return await onEngine(settings.engine, work, options.threads, async ({ engine, reason }) => {
@@ -114,7 +112,7 @@ export async function ascend(
         const at = performance.now();
         const hands = isDue();
         if (at < copyAt && !hands) return;
-        const checkpoint = await checkpointOf(engine, state, tables);
+        const checkpoint = await takeCheckpoint(engine, await origin, state, tables);
         if (isGpu) {
           last = checkpoint;
           const end = performance.now();
@@ -137,7 +135,7 @@ export async function ascend(
         );
         // Only a single run has a checkpoint: several runs could not continue to the same numbers.
         if (stopped === 'aborted' && runs > 1) throw abortReason(options.signal!);
-        const checkpoint = await checkpointOf(engine, state, tables);
+        const checkpoint = await takeCheckpoint(engine, await origin, state, tables);
         for (const side of SIDES) void engine.free(tables[side]);
         const outcome = { bound, stopped, checkpoint };
         if (stopped === 'aborted') throw abortedFit(options.signal!, finish(outcome));

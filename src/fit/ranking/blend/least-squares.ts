@@ -121,7 +121,7 @@ export async function searchPenalties(
     }
     return last.reduce((a, b) => (b.score > a.score ? b : a));
   } finally {
-    await workers.lanes.close();
+    await workers.close();
   }
 }
 
